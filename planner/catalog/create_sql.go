@@ -1,0 +1,65 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// CreateSQL is a statement that makes the item anew: full names, and nothing left to the session's
+// settings. It reads back as it stands. It is "" for the system's tables, which no statement makes.
+func (s *Snapshot) CreateSQL(it *Item) string {
+	var b strings.Builder
+	name := s.FullName(it)
+	switch it.Kind {
+	case Table:
+		fmt.Fprintf(&b, "CREATE TABLE %s (", name)
+		for i, c := range it.Rel.Cols {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(QuoteName(c.Name) + " " + c.Type.String())
+			if !c.Nullable {
+				b.WriteString(" NOT NULL")
+			}
+			if d := it.Default(i); d != "" {
+				b.WriteString(" DEFAULT " + d)
+			}
+		}
+		b.WriteString(")")
+	case View, SystemView:
+		fmt.Fprintf(&b, "CREATE VIEW %s %s AS %s", name, columnList(it), s.SQL(it.Query))
+	case MaterializedView:
+		fmt.Fprintf(&b, "CREATE MATERIALIZED VIEW %s %s IN CLUSTER %s WITH (REFRESH = ON COMMIT) AS %s",
+			name, columnList(it), QuoteName(s.Cluster(it.Cluster).Name), s.SQL(it.Query))
+	case Index:
+		fmt.Fprintf(&b, "CREATE INDEX %s IN CLUSTER %s ON %s USING arrangement (%s)",
+			QuoteName(it.Name), QuoteName(s.Cluster(it.Cluster).Name), s.FullName(s.Item(it.On)), s.KeySQL(it))
+	case SystemTable:
+		return ""
+	default:
+		panic(fmt.Sprintf("catalog: create sql of %v", it.Kind))
+	}
+	return b.String()
+}
+
+func columnList(it *Item) string {
+	names := make([]string, len(it.Rel.Cols))
+	for i, c := range it.Rel.Cols {
+		names[i] = QuoteName(c.Name)
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+// KeySQL is an index's key as SQL, without the brackets around it.
+func (s *Snapshot) KeySQL(it *Item) string {
+	on := s.Item(it.On)
+	parts := make([]string, len(it.Key))
+	for i, k := range it.Key {
+		if k.Column >= 0 {
+			parts[i] = QuoteName(on.Rel.Cols[k.Column].Name)
+		} else {
+			parts[i] = "(" + k.SQL + ")"
+		}
+	}
+	return strings.Join(parts, ", ")
+}
