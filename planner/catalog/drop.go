@@ -28,12 +28,14 @@ func (s *Snapshot) drop(op *Drop) ([]string, error) {
 	}
 	// What the client named and what goes silently is not reported, even if something else needs it too.
 	d := dropping{s: s, seen: map[tvc.ID]bool{}}
-	named := slices.Clone(op.IDs)
-	slices.SortFunc(named, tvc.ID.Compare)
-	for _, id := range slices.Compact(named) {
-		d.seen[id] = true
+	var named []tvc.ID
+	for _, id := range op.IDs {
+		if !d.seen[id] {
+			d.seen[id] = true
+			named = append(named, id)
+		}
 	}
-	for _, id := range slices.Backward(slices.Compact(named)) {
+	for _, id := range named {
 		d.find(victim{id: id})
 	}
 	slices.Reverse(d.found)
