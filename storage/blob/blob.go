@@ -41,6 +41,16 @@ type Info struct {
 	Size int64
 }
 
+// begin is what every call checks first.
+func begin(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+func notFound(key string) error { return fmt.Errorf("object %s: %w", key, ErrNotFound) }
+
 // maxKey bounds a key's length: file systems take names up to 255 bytes, S3 keys up to 1024.
 const maxKey = 512
 

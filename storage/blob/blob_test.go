@@ -1,0 +1,181 @@
+package blob_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/storage/blob"
+)
+
+// stores are the implementations; each promise below is tested on all of them.
+var stores = map[string]func(testing.TB) blob.Store{
+	"memory":    func(testing.TB) blob.Store { return blob.NewMemory() },
+	"directory": func(tb testing.TB) blob.Store { return openDirectory(tb, tb.TempDir()+"/blob", vfs.Default) },
+	"directory in memory": func(tb testing.TB) blob.Store {
+		return openDirectory(tb, "blob", vfs.NewMem())
+	},
+}
+
+func openDirectory(tb testing.TB, dir string, fs vfs.FS) *blob.Directory {
+	tb.Helper()
+	d, err := blob.OpenDirectory(dir, blob.DirectoryOptions{FS: fs, Registry: prometheus.NewRegistry()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
+}
+
+func onAll(t *testing.T, test func(*testing.T, blob.Store)) {
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+func list(t testing.TB, s blob.Store, prefix string) string {
+	t.Helper()
+	infos, err := s.List(context.Background(), prefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := ""
+	for _, i := range infos {
+		out += fmt.Sprintf("%s:%d ", i.Key, i.Size)
+	}
+	return out
+}
+
+func TestGetGivesWhatWasPut(t *testing.T) {
+	ctx := context.Background()
+	onAll(t, func(t *testing.T, s blob.Store) {
+		for _, data := range [][]byte{{}, []byte("x"), bytes.Repeat([]byte("0123456789"), 100_000)} {
+			key := fmt.Sprintf("u1/p-%d", len(data))
+			if _, err := s.Get(ctx, key); !errors.Is(err, blob.ErrNotFound) {
+				t.Fatal(err)
+			}
+			for range 2 {
+				if err := s.Put(ctx, key, data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := s.Get(ctx, key)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Fatal(len(got), err)
+			}
+			for range 2 {
+				if err := s.Delete(ctx, key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := s.Get(ctx, key); !errors.Is(err, blob.ErrNotFound) {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestTheCallersBytesStayTheCallers(t *testing.T) {
+	ctx := context.Background()
+	onAll(t, func(t *testing.T, s blob.Store) {
+		data := []byte("abc")
+		if err := s.Put(ctx, "k", data); err != nil {
+			t.Fatal(err)
+		}
+		data[0] = 'x'
+		got, err := s.Get(ctx, "k")
+		if err != nil || string(got) != "abc" {
+			t.Fatal(string(got), err)
+		}
+		got[1] = 'x'
+		if got, err := s.Get(ctx, "k"); err != nil || string(got) != "abc" {
+			t.Fatal(string(got), err)
+		}
+	})
+}
+
+func TestListIsSortedAndByPrefix(t *testing.T) {
+	ctx := context.Background()
+	onAll(t, func(t *testing.T, s blob.Store) {
+		for _, k := range []string{"u2/p1", "u10/p1", "u1/p2", "u1/p1", "u1/r/x", "top"} {
+			if err := s.Put(ctx, k, []byte(k)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for prefix, want := range map[string]string{
+			"":       "top:3 u1/p1:5 u1/p2:5 u1/r/x:6 u10/p1:6 u2/p1:5 ",
+			"u1":     "u1/p1:5 u1/p2:5 u1/r/x:6 u10/p1:6 ",
+			"u1/":    "u1/p1:5 u1/p2:5 u1/r/x:6 ",
+			"u1/p":   "u1/p1:5 u1/p2:5 ",
+			"u1/r/x": "u1/r/x:6 ",
+			"u3/":    "",
+		} {
+			if got := list(t, s, prefix); got != want {
+				t.Errorf("list %q: %q, want %q", prefix, got, want)
+			}
+		}
+	})
+}
+
+func TestRefusesBadKeys(t *testing.T) {
+	onAll(t, func(t *testing.T, s blob.Store) {
+		for _, key := range []string{"", "/a", "a/", "a//b", "../a", "a/../b", ".tmp/a", "A", "a b"} {
+			if err := s.Put(context.Background(), key, nil); err == nil {
+				t.Errorf("%q was taken", key)
+			}
+		}
+	})
+}
+
+func TestConcurrentUse(t *testing.T) {
+	ctx := context.Background()
+	onAll(t, func(t *testing.T, s blob.Store) {
+		var wg sync.WaitGroup
+		for w := range 8 {
+			wg.Go(func() {
+				for i := range 10 {
+					key := fmt.Sprintf("f%d/o%d", i%3, w*100+i)
+					err := s.Put(ctx, key, []byte(key))
+					if err == nil && i%2 == 0 {
+						err = s.Delete(ctx, key)
+					}
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		infos, err := s.List(ctx, "")
+		if err != nil || len(infos) != 40 {
+			t.Fatal(len(infos), err)
+		}
+	})
+}
+
+// TestDirectoryPutSurvivesACrash takes a crash clone after each step of a history: what was put is there,
+// and nothing is there in part.
+func TestDirectoryPutSurvivesACrash(t *testing.T) {
+	ctx := context.Background()
+	fs := vfs.NewCrashableMem()
+	s := openDirectory(t, "data/blob", fs)
+	var want []string
+	for i := range 20 {
+		key := fmt.Sprintf("u%d/p%d", i%4, i)
+		if err := s.Put(ctx, key, []byte(key)); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, key)
+		crashed := openDirectory(t, "data/blob", fs.CrashClone(vfs.CrashCloneCfg{}))
+		for _, k := range want {
+			if got, err := crashed.Get(ctx, k); err != nil || string(got) != k {
+				t.Fatalf("%s after a crash: %q %v", k, got, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,268 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Directory is a Store in a directory of a file system: each object is a file, slashes in keys make folders.
+// An object is written under a temporary name, synced, renamed, and then the folder is synced, so that a crash
+// leaves it whole or not at all.
+type Directory struct {
+	root   string
+	fs     vfs.FS
+	synced counter
+	temps  atomic.Uint64
+
+	mu struct {
+		sync.Mutex
+		// folders has those known to be there durably.
+		folders map[string]bool
+	}
+}
+
+// counter is the side of a metric that the store sees.
+type counter interface{ Inc() }
+
+// DirectoryOptions says how a directory is opened.
+type DirectoryOptions struct {
+	// FS is where the directory lies; nil means the file system of the machine.
+	FS vfs.FS
+	// Registry takes the metrics; it may not be nil.
+	Registry Registry
+}
+
+// temporary is the folder of objects that are being written. A key cannot begin with a dot.
+const temporary = ".tmp"
+
+// OpenDirectory opens or creates a store in a directory, and removes what a crash left half written. Only one
+// process may write to a directory.
+func OpenDirectory(root string, o DirectoryOptions) (*Directory, error) {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	d := &Directory{root: root, fs: o.FS, synced: newFsyncs(o.Registry)}
+	d.mu.folders = map[string]bool{"": true}
+	if err := d.fs.RemoveAll(d.path(temporary)); err != nil {
+		return nil, fmt.Errorf("open %s: %w", root, err)
+	}
+	if err := errors.Join(d.makeRoot(), d.makeFolder(temporary)); err != nil {
+		return nil, fmt.Errorf("open %s: %w", root, err)
+	}
+	return d, nil
+}
+
+func (d *Directory) path(key string) string {
+	if key == "" {
+		return d.root
+	}
+	return d.fs.PathJoin(append([]string{d.root}, strings.Split(key, "/")...)...)
+}
+
+// Get implements Store.
+func (d *Directory) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := begin(ctx, key); err != nil {
+		return nil, err
+	}
+	f, err := d.fs.Open(d.path(key), vfs.SequentialReadsOption)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, notFound(key)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get object %s: %w", key, err)
+	}
+	data, err := readAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("get object %s: %w", key, err)
+	}
+	return data, nil
+}
+
+func readAll(f vfs.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	data := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Put implements Store.
+func (d *Directory) Put(ctx context.Context, key string, data []byte) error {
+	if err := begin(ctx, key); err != nil {
+		return err
+	}
+	if err := d.put(key, data); err != nil {
+		return fmt.Errorf("put object %s: %w", key, err)
+	}
+	return nil
+}
+
+func (d *Directory) put(key string, data []byte) error {
+	folder := path.Dir(key)
+	if folder == "." {
+		folder = ""
+	}
+	if err := d.makeFolder(folder); err != nil {
+		return err
+	}
+	temp := d.path(temporary + "/" + strconv.FormatUint(d.temps.Add(1), 10))
+	if err := d.writeFile(temp, data); err != nil {
+		// The error that matters is the first; what is left is removed by the next open.
+		_ = d.fs.Remove(temp)
+		return err
+	}
+	if err := d.fs.Rename(temp, d.path(key)); err != nil {
+		_ = d.fs.Remove(temp)
+		return err
+	}
+	return d.syncFolder(folder)
+}
+
+func (d *Directory) writeFile(name string, data []byte) error {
+	f, err := d.fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(data); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	d.synced.Inc()
+	return errors.Join(f.Sync(), f.Close())
+}
+
+func (d *Directory) syncFolder(folder string) error { return d.syncPath(d.path(folder)) }
+
+func (d *Directory) syncPath(dir string) error {
+	f, err := d.fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	d.synced.Inc()
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// makeFolder makes a folder durably, with its parents.
+func (d *Directory) makeFolder(folder string) error {
+	d.mu.Lock()
+	known := d.mu.folders[folder]
+	d.mu.Unlock()
+	if known {
+		return nil
+	}
+	if err := d.fs.MkdirAll(d.path(folder), 0o755); err != nil {
+		return err
+	}
+	for at := folder; at != ""; {
+		at = path.Dir(at)
+		if at == "." {
+			at = ""
+		}
+		if err := d.syncFolder(at); err != nil {
+			return err
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.folders[folder] = true
+	return nil
+}
+
+// makeRoot makes the root durably, with those of its parents that are not there yet.
+func (d *Directory) makeRoot() error {
+	var made []string
+	for at := d.root; ; at = d.fs.PathDir(at) {
+		_, err := d.fs.Stat(at)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		made = append(made, at)
+		if up := d.fs.PathDir(at); up == at || up == "." {
+			break
+		}
+	}
+	if err := d.fs.MkdirAll(d.root, 0o755); err != nil {
+		return err
+	}
+	for _, at := range made {
+		if err := d.syncPath(d.fs.PathDir(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete implements Store. It is not synced: an object that comes back after a crash is swept.
+func (d *Directory) Delete(ctx context.Context, key string) error {
+	if err := begin(ctx, key); err != nil {
+		return err
+	}
+	if err := d.fs.Remove(d.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("delete object %s: %w", key, err)
+	}
+	return nil
+}
+
+// List implements Store.
+func (d *Directory) List(ctx context.Context, prefix string) ([]Info, error) {
+	// Only the folder that the prefix names needs to be walked.
+	folder := ""
+	if at := strings.LastIndexByte(prefix, '/'); at >= 0 {
+		folder = prefix[:at]
+	}
+	var out []Info
+	if err := d.walk(ctx, folder, prefix, &out); err != nil {
+		return nil, fmt.Errorf("list objects %s*: %w", prefix, err)
+	}
+	sortInfos(out)
+	return out, nil
+}
+
+func (d *Directory) walk(ctx context.Context, folder, prefix string, out *[]Info) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	names, err := d.fs.List(d.path(folder))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		key := path.Join(folder, name)
+		if name[0] == '.' || !strings.HasPrefix(key+"/", prefix) && !strings.HasPrefix(key, prefix) {
+			continue
+		}
+		info, err := d.fs.Stat(d.path(key))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			// Deleted since the folder was listed.
+		case err != nil:
+			return err
+		case info.IsDir():
+			if err := d.walk(ctx, key, prefix, out); err != nil {
+				return err
+			}
+		case strings.HasPrefix(key, prefix):
+			*out = append(*out, Info{key, info.Size()})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,340 @@
+package consensus
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"sync"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Pebble is a Store in a directory of its own, for one process at a time. An entry is one key-value pair:
+//
+//	'r' key 00 version(8 bytes, big-endian) → data
+//
+// One Commit is one synced batch. Pebble checks what it reads by its own checksums.
+type Pebble struct {
+	db   *pebble.DB
+	lock *pebble.Lock
+
+	// commit serializes Commits: what one decided must be in the store before the next one looks.
+	commit sync.Mutex
+
+	mu struct {
+		sync.Mutex
+		// heads has the versions of registers that were looked at: only this process writes.
+		heads map[string]Version
+		// broken is set once a commit failed: the process cannot tell any more what is durable.
+		broken error
+	}
+}
+
+// PebbleOptions says how a directory is opened.
+type PebbleOptions struct {
+	// FS is where the directory lies; nil means the file system of the machine.
+	FS vfs.FS
+	// Registry takes the metrics; it may not be nil.
+	Registry Registry
+	// Log takes what Pebble wants an operator to know; nil means slog.Default().
+	Log *slog.Logger
+}
+
+// ErrInUse says that another process has the directory open.
+var ErrInUse = errors.New("the directory is in use by another process")
+
+// pebbleMemTable is the size of a memory table. Registers are small and truncated soon, so a small table
+// keeps start-up (replay of the log) short.
+const pebbleMemTable = 16 << 20
+
+// OpenPebble opens or creates a store in a directory.
+func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
+	if o.FS == nil {
+		o.FS = vfs.Default
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry)}
+	if err := counted.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	lock, err := pebble.LockDirectory(dir, counted)
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOSPC):
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	case err != nil:
+		return nil, fmt.Errorf("open %s: %w (%w)", dir, ErrInUse, err)
+	}
+	db, err := pebble.Open(dir, &pebble.Options{
+		FS:                 counted,
+		Lock:               lock,
+		Logger:             pebbleLog{o.Log},
+		MemTableSize:       pebbleMemTable,
+		FormatMajorVersion: pebble.FormatNewest,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
+	}
+	p := &Pebble{db: db, lock: lock}
+	p.mu.heads = map[string]Version{}
+	return p, nil
+}
+
+// Close closes the store. No call may be in flight.
+func (p *Pebble) Close() error {
+	if err := p.err(); err != nil {
+		// Pebble's commit pipeline is stuck after a failed commit; closing it would wait for ever.
+		return err
+	}
+	if err := errors.Join(p.db.Close(), p.lock.Close()); err != nil {
+		return fmt.Errorf("close consensus store: %w", err)
+	}
+	return nil
+}
+
+func (p *Pebble) err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.broken
+}
+
+// Head implements Store.
+func (p *Pebble) Head(ctx context.Context, key string) (Versioned, error) {
+	if err := p.ready(ctx, key); err != nil {
+		return Versioned{}, err
+	}
+	for {
+		v, err := p.head(key)
+		if err != nil || v == 0 {
+			return Versioned{}, err
+		}
+		data, err := p.read(key, v)
+		if errors.Is(err, pebble.ErrNotFound) {
+			// Between the two looks a Commit moved the head and a Truncate removed this one.
+			if now, herr := p.head(key); herr == nil && now != v {
+				continue
+			}
+		}
+		return Versioned{v, data}, err
+	}
+}
+
+func (p *Pebble) ready(ctx context.Context, key string) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return p.err()
+}
+
+// head gives the version of a register's head.
+func (p *Pebble) head(key string) (Version, error) {
+	p.mu.Lock()
+	v, ok := p.mu.heads[key]
+	p.mu.Unlock()
+	if ok {
+		return v, nil
+	}
+	it, err := p.db.NewIter(registerBounds(key))
+	if err != nil {
+		return 0, fmt.Errorf("read register %s: %w", key, err)
+	}
+	if it.Last() {
+		v = entryVersion(it.Key())
+	}
+	if err := it.Close(); err != nil {
+		return 0, fmt.Errorf("read register %s: %w", key, err)
+	}
+	p.mu.Lock()
+	// A Commit may have moved the head since the iterator looked.
+	if now, ok := p.mu.heads[key]; ok {
+		v = now
+	} else {
+		p.mu.heads[key] = v
+	}
+	p.mu.Unlock()
+	return v, nil
+}
+
+func (p *Pebble) read(key string, v Version) ([]byte, error) {
+	data, closer, err := p.db.Get(entryKey(nil, key, v))
+	if err != nil {
+		return nil, fmt.Errorf("read register %s version %d: %w", key, v, err)
+	}
+	out := append([]byte{}, data...)
+	return out, closer.Close()
+}
+
+// Scan implements Store.
+func (p *Pebble) Scan(ctx context.Context, key string, from Version, limit int) ([]Versioned, error) {
+	if err := p.ready(ctx, key); err != nil {
+		return nil, err
+	}
+	it, err := p.db.NewIter(registerBounds(key))
+	if err != nil {
+		return nil, fmt.Errorf("scan register %s: %w", key, err)
+	}
+	var out []Versioned
+	for ok := it.SeekGE(entryKey(nil, key, from)); ok && len(out) < limit; ok = it.Next() {
+		data, err := it.ValueAndErr()
+		if err != nil {
+			return nil, fmt.Errorf("scan register %s: %w", key, errors.Join(err, it.Close()))
+		}
+		out = append(out, Versioned{entryVersion(it.Key()), append([]byte{}, data...)})
+	}
+	if err := it.Close(); err != nil {
+		return nil, fmt.Errorf("scan register %s: %w", key, err)
+	}
+	return out, nil
+}
+
+// Commit implements Store.
+func (p *Pebble) Commit(ctx context.Context, units []Unit) ([]Outcome, error) {
+	if err := checkUnits(units); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p.commit.Lock()
+	defer p.commit.Unlock()
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	writes, refused, err := evaluate(units, p.head)
+	if err != nil {
+		return nil, err
+	}
+	out, err := outcomes(len(units), refused, p.read)
+	if err != nil || len(writes) == 0 {
+		return out, err
+	}
+	if err := p.store(writes); err != nil {
+		p.mu.Lock()
+		p.mu.broken = fmt.Errorf("consensus store failed, its directory must be opened anew: %w", err)
+		p.mu.Unlock()
+		return nil, errors.Join(ErrIndeterminate, err)
+	}
+	p.mu.Lock()
+	for _, w := range writes {
+		p.mu.heads[w.key] = w.version
+	}
+	p.mu.Unlock()
+	return out, nil
+}
+
+// store writes and syncs. Pebble reports a failed commit by Logger.Fatalf, which must not return: pebbleLog
+// panics, and here the panic becomes an error.
+func (p *Pebble) store(writes []write) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case pebbleFatal:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	b := p.db.NewBatch()
+	var key []byte
+	for _, w := range writes {
+		key = entryKey(key[:0], w.key, w.version)
+		if err := b.Set(key, w.data, nil); err != nil {
+			return fmt.Errorf("write register %s: %w", w.key, errors.Join(err, b.Close()))
+		}
+	}
+	if err := b.Commit(pebble.Sync); err != nil {
+		return fmt.Errorf("write %d registers: %w", len(writes), err)
+	}
+	return b.Close()
+}
+
+// Truncate implements Store. It is not synced: that the entries come back after a crash does no harm.
+func (p *Pebble) Truncate(ctx context.Context, key string, before Version) error {
+	if err := p.ready(ctx, key); err != nil {
+		return err
+	}
+	head, err := p.head(key)
+	if err != nil || head == 0 {
+		return err
+	}
+	err = p.db.DeleteRange(entryKey(nil, key, 0), entryKey(nil, key, min(before, head)), pebble.NoSync)
+	if err != nil {
+		return fmt.Errorf("truncate register %s: %w", key, err)
+	}
+	return nil
+}
+
+// Keys implements Store.
+func (p *Pebble) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	it, err := p.db.NewIter(&pebble.IterOptions{
+		LowerBound: append([]byte{registerTag}, prefix...),
+		// Keys are printable, so 0xff is past every key with the prefix.
+		UpperBound: append(append([]byte{registerTag}, prefix...), 0xff),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list registers: %w", err)
+	}
+	var keys []string
+	for ok := it.First(); ok; {
+		k := it.Key()
+		name := string(k[1:bytes.IndexByte(k, 0)])
+		keys = append(keys, name)
+		ok = it.SeekGE(registerBounds(name).UpperBound)
+	}
+	if err := it.Close(); err != nil {
+		return nil, fmt.Errorf("list registers: %w", err)
+	}
+	return keys, nil
+}
+
+const registerTag = 'r'
+
+func entryKey(dst []byte, key string, v Version) []byte {
+	dst = append(append(append(dst, registerTag), key...), 0)
+	return binary.BigEndian.AppendUint64(dst, uint64(v))
+}
+
+func entryVersion(k []byte) Version {
+	return Version(binary.BigEndian.Uint64(k[len(k)-8:]))
+}
+
+func registerBounds(key string) *pebble.IterOptions {
+	prefix := append(append([]byte{registerTag}, key...), 0)
+	return &pebble.IterOptions{LowerBound: prefix, UpperBound: append(prefix[:len(prefix)-1:len(prefix)-1], 1)}
+}
+
+// pebbleFatal is what pebbleLog panics with.
+type pebbleFatal string
+
+func (f pebbleFatal) Error() string { return string(f) }
+
+// pebbleLog passes Pebble's log on. What Pebble calls information is a trace of its inner life.
+type pebbleLog struct{ log *slog.Logger }
+
+func (l pebbleLog) Infof(format string, args ...any) {
+	if l.log.Enabled(context.Background(), slog.LevelDebug) {
+		l.log.Debug("pebble", "message", fmt.Sprintf(format, args...))
+	}
+}
+
+func (l pebbleLog) Errorf(format string, args ...any) {
+	l.log.Error("pebble", "message", fmt.Sprintf(format, args...))
+}
+
+// Fatalf must not return.
+func (l pebbleLog) Fatalf(format string, args ...any) {
+	panic(pebbleFatal(fmt.Sprintf(format, args...)))
+}
