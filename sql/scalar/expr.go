@@ -39,8 +39,15 @@ type Const struct {
 	T     types.T
 }
 
+// The constants every planner needs. They are immutable, as all expressions are.
+var (
+	True  Expr = &Const{Value: vec.BoolOf(true), T: types.TBool}
+	False Expr = &Const{Value: vec.BoolOf(false), T: types.TBool}
+)
+
 // Call applies a function, an operator or a cast. Args match Func's parameters (a variadic function gets
-// as many as it likes).
+// as many as it likes). If an argument fails, so does the call, with the first such argument's error, whatever
+// the others are.
 type Call struct {
 	Func *Func
 	Args []Expr
@@ -48,7 +55,8 @@ type Call struct {
 }
 
 // And is the conjunction of its arguments, of which there are at least two. The order of arguments does
-// not matter: if one is false it is false, else if one fails it fails, else if one is NULL it is NULL.
+// not matter: if one is false it is false, else if one fails it fails, else if one is NULL it is NULL. If several
+// fail, the error is the least of theirs (see Less), so that their order does not matter either.
 type And struct{ Args []Expr }
 
 // Or is the disjunction, with true in the place of And's false.

@@ -19,7 +19,7 @@ const (
 )
 
 // Func is one overload of a function, operator or cast: what it is called, what it takes, what it does.
-// Exactly one of Kernel and Row is set.
+// Exactly one of Kernel, Row and Relabel is set once For has been applied.
 type Func struct {
 	Name   string // also of operators ("+") and casts ("int4→text")
 	Schema string // pg_catalog, mz_catalog, mz_internal or mz_unsafe
@@ -35,6 +35,13 @@ type Func struct {
 	Volatility Volatility
 	// CanFail: some arguments give an error.
 	CanFail bool
+	// CanNull: the result can be NULL though no argument is (a strict function), or at all (one that is not).
+	CanNull bool
+	// Relabel: the value is the argument's own, under another type: nothing is computed.
+	Relabel bool
+	// For, if set, gives the Func for arguments of these types (one for each argument given). The result
+	// has the arguments' types in Args, does not need RetOf or For, and its OID and these types say which it is.
+	For func(args []types.T) *Func
 	// Kernel computes a whole vector. See Batch.
 	Kernel func(b *Batch)
 	// Row computes one value; its arguments are borrowed, its result may borrow from them.
@@ -43,31 +50,57 @@ type Func struct {
 	Doc string
 }
 
-// Batch is one call of a Kernel: compute Out[i] for every i in Sel (or all rows when Sel is nil).
+// Batch is one call of a Kernel: compute Out[i] for every i in Sel (or all rows when Sel is nil). It lasts
+// for the call.
 type Batch struct {
 	Env  Env
 	Args []*vec.Vec
-	// Sel has the rows to compute, ascending. Rows not in it get any valid placeholder.
+	// Const has bit k set if argument k has the same value in every row. If it is of kind Bytes it then has
+	// that one value only, at 0; other kinds are written out N times all the same.
+	Const uint64
+	// Sel has the rows to compute, ascending. Rows not in it get any valid placeholder. For a strict function
+	// that can fail, and for one with a Bytes result (which always gets a Sel), it has no row with a NULL
+	// argument. Other strict functions are computed for such rows too, from zeros.
 	Sel []int32
 	// N is the number of rows in every argument and in the result.
 	N int
-	// Out is of the result's kind and made with N values before the call, its null bitmap already set
-	// where a strict function has a NULL argument (such rows may be computed too, from zeros, but must
-	// not fail). Bytes results are appended in row order through Out's builder methods instead.
+	// Out is of the result's kind and made with N values before the call; its null bitmap is the caller's
+	// business. A Bytes result is built with Begin and End instead.
 	Out *vec.Vec
-	// Fail notes that row i fails.
+	// Fail notes that row i, which is in Sel, fails.
 	Fail func(i int, err *pgerr.Error)
 }
 
-// Question is what an Env may be asked. Each constant says what its argument is.
-type Question uint16
+// Begin makes ready for row i of a Bytes result; the kernel appends to b.Out.Data, then calls End. Rows
+// passed over become empty.
+func (b *Batch) Begin(i int) {
+	at := int32(len(b.Out.Data))
+	for len(b.Out.Offs) <= i {
+		b.Out.Offs = append(b.Out.Offs, at)
+	}
+}
 
-// Env answers what an expression may ask beside its row: about the statement and the catalog. An Env
-// is safe for concurrent use.
-type Env interface {
-	// Ask gives the answer to a question about the object with the given OID (or, where the question
-	// says so, another number or name); NULL if there is no such object.
-	Ask(q Question, arg vec.Datum) (vec.Datum, error)
+// End ends the value that Begin began.
+func (b *Batch) End() { b.Out.Offs = append(b.Out.Offs, int32(len(b.Out.Data))) }
+
+// Arg is argument k of kind Bytes.
+func (b *Batch) Arg(k int) Values {
+	if b.Const&(1<<k) != 0 {
+		return Values{b.Args[k], 0}
+	}
+	return Values{b.Args[k], 1}
+}
+
+// Values are the values of a Bytes argument, whether constant or not.
+type Values struct {
+	v    *vec.Vec
+	step int
+}
+
+// At is the value in row i, borrowed.
+func (a Values) At(i int) []byte {
+	i *= a.step
+	return a.v.Data[a.v.Offs[i]:a.v.Offs[i+1]]
 }
 
 // Agg is one overload of an aggregate function. Exactly one of Accum, Order and Fold is set.
@@ -78,6 +111,8 @@ type Agg struct {
 	Args   []types.T
 	Ret    types.T
 	RetOf  func(args []types.T) types.T
+	// For is as in Func.
+	For func(args []types.T) *Agg
 	// Accum: the aggregate is a linear sum that can also take rows back.
 	Accum *Accum
 	// Order: the aggregate is the first (Min) or last (Max) value that is not NULL.
@@ -159,6 +194,8 @@ type TableFunc struct {
 	// Cols are the columns it gives; ColsOf, if set, gives them from the arguments' types.
 	Cols   []types.Column
 	ColsOf func(args []types.T) []types.Column
+	// For is as in Func.
+	For func(args []types.T) *TableFunc
 	// Strict: NULL in any argument gives no rows.
 	Strict bool
 	// Rows calls emit once for each row; what it passes is borrowed. emit's error ends it.

@@ -106,6 +106,12 @@ func (b *Block) AppendRange(src *Block, from, to int) {
 	for c := range b.Cols {
 		b.Cols[c].AppendRange(&src.Cols[c], from, to)
 	}
+	b.AppendCounts(src, from, to)
+}
+
+// AppendCounts appends the diffs and times of rows [from, to) of src, for who has appended to the columns
+// already, and counts the rows.
+func (b *Block) AppendCounts(src *Block, from, to int) {
 	b.appendDiffs(src, from, to)
 	if src.Times != nil {
 		b.Times = append(b.Times, src.Times[from:to]...)
@@ -132,6 +138,11 @@ func (b *Block) AppendSel(src *Block, sel []int32) {
 	for c := range b.Cols {
 		b.Cols[c].AppendSel(&src.Cols[c], sel)
 	}
+	b.AppendCountsSel(src, sel)
+}
+
+// AppendCountsSel is AppendCounts for the rows of src at the given positions.
+func (b *Block) AppendCountsSel(src *Block, sel []int32) {
 	if src.Diffs != nil || b.Diffs != nil {
 		b.needDiffs()
 		for _, i := range sel {

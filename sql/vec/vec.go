@@ -260,8 +260,8 @@ func (v *Vec) appendValid(src *Vec, from, to int) {
 	}
 	v.needValid()
 	n := v.Len + to - from
-	for len(v.Valid) < (n+7)>>3 {
-		v.Valid = append(v.Valid, 0)
+	if more := (n+7)>>3 - len(v.Valid); more > 0 {
+		v.Valid = append(v.Valid, make([]byte, more)...)
 	}
 	for i := from; i < to; i++ {
 		at := v.Len + i - from
@@ -276,10 +276,7 @@ func (v *Vec) appendValid(src *Vec, from, to int) {
 // AppendSel appends the values of src at the given positions.
 func (v *Vec) AppendSel(src *Vec, sel []int32) {
 	if src.Valid != nil || v.Valid != nil {
-		for _, i := range sel {
-			v.AppendFrom(src, int(i))
-		}
-		return
+		v.appendValidSel(src, sel)
 	}
 	switch v.Kind {
 	case types.Bool:
@@ -302,6 +299,22 @@ func (v *Vec) AppendSel(src *Vec, sel []int32) {
 		}
 	}
 	v.Len += len(sel)
+}
+
+// appendValidSel extends the bitmap for the values of src at the given positions, before Len is moved.
+func (v *Vec) appendValidSel(src *Vec, sel []int32) {
+	v.needValid()
+	n := v.Len + len(sel)
+	if more := (n+7)>>3 - len(v.Valid); more > 0 {
+		v.Valid = append(v.Valid, make([]byte, more)...)
+	}
+	for k, i := range sel {
+		at, bit := v.Len+k, byte(1)
+		if src.Valid != nil {
+			bit = src.Valid[i>>3] >> (i & 7) & 1
+		}
+		v.Valid[at>>3] = v.Valid[at>>3]&^(1<<(at&7)) | bit<<(at&7)
+	}
 }
 
 // Repeat makes a vector of n times d; kind says of what kind it is when d is NULL.
