@@ -121,6 +121,8 @@ func (t *Table) compact() {
 			from := uint64(len(keys))
 			keys = append(keys, t.keys[sp.from:sp.to]...)
 			t.spans[s] = span{from: from, to: uint64(len(keys))}
+		} else {
+			t.spans[s] = span{}
 		}
 	}
 	t.keys, t.dead = keys, 0

@@ -1,0 +1,343 @@
+package op
+
+import (
+	"github.com/tributary-db/tributary/compute/arrange"
+	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/row"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// Agg is one aggregate of a Reduce; see plan.Agg.
+type Agg struct {
+	Func     *scalar.Agg
+	Args     []int
+	Distinct bool
+	Filter   int // -1: none
+	Order    []Ordering
+	// Kind is the kind of the result.
+	Kind types.Kind
+}
+
+// Reduce gives one row for each group of its input that has rows: the key columns (the first Keys), then
+// the aggregates. What it keeps for a group depends on the aggregate: a few words for what is a linear
+// sum (accum.go), the group's values in order for MIN and MAX (ordered.go), the group's rows for what
+// must be computed anew from all of them (fold.go).
+//
+// A share gathers a tick's changes first, noting each touched group's result as it was; then it gives
+// old → new once for each touched group. A tick of several times is taken as several of one.
+type Reduce struct {
+	kinds  []types.Kind // of the input
+	keys   int
+	key    *row.Key
+	aggs   []Agg
+	env    scalar.Env
+	shares []reduceShare
+}
+
+// groupKeeper is what a Reduce keeps for one aggregate. idx is a group's place among those touched in
+// the pass.
+type groupKeeper interface {
+	// absorb takes in rows; groups has each row's group.
+	absorb(b *vec.Block, groups []int32)
+	// seal is called when all changes of the pass are in.
+	seal(t dataflow.Tick)
+	// before and after give the aggregate's value for a touched group. rows is how many it had or has.
+	before(lane *dataflow.Lane, idx int, group int32, rows int64) (vec.Datum, error)
+	after(lane *dataflow.Lane, idx int, group int32, rows int64) (vec.Datum, error)
+	// commit makes after the value of a touched group; gone says that the group has no rows left.
+	commit(group int32, gone bool)
+	// done ends the pass.
+	done()
+	size() int
+}
+
+// reduceShare is one share's groups.
+type reduceShare struct {
+	name  string
+	table arrange.Table
+	rows  []int64 // rows in each group
+	// was is the number of rows before the pass of each touched group.
+	was     []int64
+	touched []int32
+	mark    []uint32 // the pass in which a group was touched last
+	pass    uint32
+	// slab has the words of the linear aggregates, stride for each group; old has those of the touched
+	// groups as they were.
+	slab, old []uint64
+	stride    int
+	keep      []groupKeeper
+	groups    []int32
+	keyBuf    []byte
+	pending   *vec.Block // the rows of a tick of several times
+	tick      dataflow.Tick
+	passes    []timedRows // what is left of a tick of several times
+	at        int         // position in touched
+	sealed    bool
+}
+
+// timedRows is the rows of one time of a tick of several.
+type timedRows struct {
+	at   tvc.Time
+	rows *vec.Block
+}
+
+// NewReduce makes the operator. name is for error messages.
+func NewReduce(workers int, kinds []types.Kind, keys int, aggs []Agg, env scalar.Env, name string) *Reduce {
+	cols := make([]int, keys)
+	for i := range cols {
+		cols[i] = i
+	}
+	r := &Reduce{kinds: kinds, keys: keys, key: row.AscKey(kinds, cols), aggs: aggs, env: env,
+		shares: make([]reduceShare, workers)}
+	for w := range r.shares {
+		s := &r.shares[w]
+		s.name = name
+		for i := range aggs {
+			s.keep = append(s.keep, r.keeper(s, &aggs[i]))
+		}
+	}
+	return r
+}
+
+// keeper chooses what to keep for an aggregate.
+func (r *Reduce) keeper(s *reduceShare, a *Agg) groupKeeper {
+	switch {
+	case a.Func.Accum != nil:
+		acc := accum{agg: a, share: s, at: s.stride}
+		s.stride += a.Func.Accum.Words
+		if a.Distinct {
+			return &distinctAccum{accum: acc, args: row.AscKey(r.kinds, a.Args)}
+		}
+		return &acc
+	case a.Func.Order != scalar.NotOrdered:
+		return newOrdered(r.kinds, a, s)
+	}
+	return newFold(r.kinds, a, s, r.env)
+}
+
+// Kinds gives the kinds of the rows a Reduce emits.
+func (r *Reduce) Kinds() []types.Kind {
+	kinds := append([]types.Kind(nil), r.kinds[:r.keys]...)
+	for _, a := range r.aggs {
+		kinds = append(kinds, a.Kind)
+	}
+	return kinds
+}
+
+// Size is about how many bytes are kept.
+func (r *Reduce) Size() int {
+	n := 0
+	for w := range r.shares {
+		s := &r.shares[w]
+		n += s.table.Size() + 8*cap(s.rows) + 4*cap(s.mark) + 8*cap(s.slab)
+		for _, k := range s.keep {
+			n += k.size()
+		}
+	}
+	return n
+}
+
+// Begin is dataflow.Operator's.
+func (r *Reduce) Begin(w int, t *dataflow.Tick) {
+	s := &r.shares[w]
+	s.tick, s.sealed, s.passes = *t, false, nil
+	s.startPass()
+}
+
+func (s *reduceShare) startPass() {
+	s.pass++
+	s.touched, s.was, s.old, s.at = s.touched[:0], s.was[:0], s.old[:0], 0
+}
+
+// Absorb is dataflow.Operator's.
+func (r *Reduce) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
+	s := &r.shares[w]
+	if s.tick.Multi {
+		if s.pending == nil {
+			s.pending = vec.NewBlock(r.kinds, b.Len)
+		}
+		s.pending.AppendBlock(b)
+		return
+	}
+	r.absorb(s, b)
+}
+
+// absorb takes the rows into their groups.
+func (r *Reduce) absorb(s *reduceShare, b *vec.Block) {
+	s.groups = s.groups[:0]
+	for i := range b.Len {
+		s.keyBuf = r.key.Append(s.keyBuf[:0], b, i)
+		g, added := s.table.Put(s.keyBuf)
+		if added && int(g) >= len(s.rows) {
+			s.rows, s.mark = append(s.rows, 0), append(s.mark, 0)
+			for range s.stride {
+				s.slab = append(s.slab, 0)
+			}
+		}
+		if s.mark[g] != s.pass {
+			s.mark[g] = s.pass
+			s.touched, s.was = append(s.touched, g), append(s.was, s.rows[g])
+			s.old = append(s.old, s.slab[int(g)*s.stride:][:s.stride]...)
+		}
+		s.groups = append(s.groups, g)
+		s.rows[g] += b.Diff(i)
+	}
+	for _, k := range s.keep {
+		k.absorb(b, s.groups)
+	}
+}
+
+// Emit is dataflow.Operator's.
+func (r *Reduce) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
+	s := &r.shares[w]
+	if s.tick.Multi && s.pending != nil {
+		dataflow.EachTime(s.pending, func(t uint64, rows *vec.Block) {
+			s.passes = append(s.passes, timedRows{at: tvc.Time(t), rows: rows.Clone()})
+		})
+		s.pending = nil
+	}
+	for {
+		if !s.sealed {
+			if s.tick.Multi {
+				if len(s.passes) == 0 {
+					return false
+				}
+				s.beginMulti(r)
+			}
+			s.seal()
+		}
+		if r.emitTouched(lane, s, out) {
+			return true
+		}
+		for _, k := range s.keep {
+			k.done()
+		}
+		if !s.tick.Multi {
+			return false
+		}
+		s.sealed = false
+		s.startPass()
+	}
+}
+
+// beginMulti takes in the next time of a tick of several.
+func (s *reduceShare) beginMulti(r *Reduce) {
+	next := s.passes[0]
+	s.passes = s.passes[1:]
+	s.tick.At = next.at
+	r.absorb(s, next.rows)
+}
+
+func (s *reduceShare) seal() {
+	for _, k := range s.keep {
+		k.seal(s.tick)
+	}
+	s.sealed = true
+}
+
+// emitTouched gives old → new for the touched groups. It says whether it stopped because the round is
+// full.
+func (r *Reduce) emitTouched(lane *dataflow.Lane, s *reduceShare, out *dataflow.Output) (full bool) {
+	b := out.Block()
+	vals := make([]vec.Datum, len(s.keep))
+	prev := make([]vec.Datum, len(s.keep))
+	for ; s.at < len(s.touched); s.at++ {
+		if b.Len >= dataflow.RoundRows {
+			return true
+		}
+		g := s.touched[s.at]
+		was, now := s.was[s.at], s.rows[g]
+		oldErr := s.result(lane, was, prev, groupKeeper.before)
+		newErr := s.result(lane, now, vals, groupKeeper.after)
+		t := uint64(s.tick.At)
+		hadRow, hasRow := was > 0 && oldErr == nil, now > 0 && newErr == nil
+		if !(hadRow && hasRow && sameData(prev, vals)) {
+			if hadRow {
+				r.push(s, b, g, prev, -1)
+			}
+			if hasRow {
+				r.push(s, b, g, vals, 1)
+			}
+		}
+		if oldErr != nil {
+			lane.Fail(oldErr, -1, t)
+		}
+		if newErr != nil {
+			lane.Fail(newErr, 1, t)
+		}
+		for _, k := range s.keep {
+			k.commit(g, now == 0)
+		}
+		if now == 0 {
+			clear(s.slab[int(g)*s.stride:][:s.stride])
+			s.table.Remove(g)
+		}
+	}
+	return false
+}
+
+// result puts the values of the touched group at s.at, with the given number of rows, into vals, or says
+// what is wrong. Every keeper is asked, since each goes on from what it said last.
+func (s *reduceShare) result(lane *dataflow.Lane, rows int64, vals []vec.Datum,
+	get func(groupKeeper, *dataflow.Lane, int, int32, int64) (vec.Datum, error)) (wrong error) {
+	if rows == 0 {
+		return nil
+	}
+	if rows < 0 {
+		wrong = negative(s.name)
+	}
+	for i, k := range s.keep {
+		var err error
+		if vals[i], err = get(k, lane, s.at, s.touched[s.at], max(rows, 0)); err != nil && wrong == nil {
+			wrong = err
+		}
+	}
+	return wrong
+}
+
+// negative is the error of a multiplicity below zero (promise O4).
+func negative(name string) error {
+	return pgerr.Newf(pgerr.InternalError, "invalid data in the input of %s: more rows were deleted than there are", name)
+}
+
+func sameData(a, b []vec.Datum) bool {
+	for i := range a {
+		if !a[i].Equal(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// push appends a result row.
+func (r *Reduce) push(s *reduceShare, b *vec.Block, g int32, vals []vec.Datum, diff int64) {
+	s.pushKey(r, b, g)
+	for i, v := range vals {
+		b.Cols[r.keys+i].AppendDatum(v)
+	}
+	if s.tick.Multi {
+		b.Times = append(b.Times, uint64(s.tick.At))
+	}
+	pushDiff(b, diff)
+}
+
+func (s *reduceShare) pushKey(r *Reduce, b *vec.Block, g int32) {
+	var few [8]*vec.Vec
+	dst := few[:0]
+	for c := range r.keys {
+		dst = append(dst, &b.Cols[c])
+	}
+	r.key.Decode(s.table.Key(g), dst)
+}
+
+// End is dataflow.Operator's.
+func (r *Reduce) End(_ *dataflow.Lane, w int) {
+	s := &r.shares[w]
+	if cap(s.touched) > 1<<16 {
+		s.touched, s.was, s.groups, s.old = nil, nil, nil, nil
+	}
+}
