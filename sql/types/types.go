@@ -88,6 +88,11 @@ const (
 	OIDUUID         OID = 2950
 	OIDJsonb        OID = 3802
 	OIDRegconfig    OID = 3734
+	// Types of arguments that are brought to one common type.
+	OIDAnyCompatible         OID = 5077
+	OIDAnyCompatibleArray    OID = 5078
+	OIDAnyCompatibleNonArray OID = 5079
+
 	OIDRegnamespace OID = 4089
 	OIDRegrole      OID = 4096
 	OIDRegcollation OID = 4191
