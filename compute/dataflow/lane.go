@@ -21,6 +21,7 @@ type Lane struct {
 	filled  []*port // ports this lane has staged rows at, since the last absorb
 	hashes  []uint64
 	sels    [][]int32
+	at      frame
 }
 
 // laneNode is a lane's part of a node.
@@ -74,11 +75,30 @@ func (l *Lane) push(r *run, n *node, b *vec.Block) {
 		}
 		ln := l.node(e.to)
 		ln.out.Reset()
+		caller := l.at
+		l.at = frame{run: r, node: l.d.nodes[e.to]}
 		ln.transform.Apply(l, b, ln.out)
+		l.at = caller
 		if ln.out.Len > 0 {
 			l.push(r, l.d.nodes[e.to], ln.out)
 		}
 	}
+}
+
+// frame is the stateless node being applied.
+type frame struct {
+	run  *run
+	node *node
+}
+
+// Flush sends on what the Transform being applied has put into its out, and empties it: for one that makes
+// many rows of one. The error is the tick's context's.
+func (l *Lane) Flush(out *vec.Block) error {
+	at := l.at
+	l.push(at.run, at.node, out)
+	l.at = at
+	out.Reset()
+	return at.run.ctx.Err()
 }
 
 // stage deals a block out to the shares of an operator.

@@ -227,3 +227,11 @@ func abs(a int64) int64 {
 	}
 	return a
 }
+
+// End is dataflow.Operator's.
+func (j *Join) End(_ *dataflow.Lane, w int) {
+	// The runs of this tick are not kept from being merged away.
+	s := &j.shares[w]
+	clear(s.inner)
+	s.inner, s.rest, s.outer, s.at, s.key = s.inner[:0], nil, arrange.Scan{}, arrange.Scan{}, nil
+}

@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -93,7 +95,10 @@ func (l *Layout) Reader() *Reader {
 func (r *Reader) Into(dst []*vec.Vec) {
 	r.anyKey, r.anyOrder = false, false
 	for i, c := range r.l.keyCols {
-		r.key[i] = dst[c]
+		r.key[i] = nil
+		if slices.Index(r.l.keyCols, c) == i { // a column may be in the key twice
+			r.key[i] = dst[c]
+		}
 		r.anyKey = r.anyKey || dst[c] != nil
 	}
 	for i, c := range r.l.orderCols {

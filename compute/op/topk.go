@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/compute/arrange"
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/types"
@@ -8,8 +10,8 @@ import (
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
-// TopK gives, of each group, the rows [offset, offset+limit) in an order; ties go by the whole row's
-// bytes. It keeps the group's rows arranged by group and order, and the group's head: its first
+// TopK gives, of each group, the rows [offset, offset+limit) in an order; ties go by all of its
+// columns. It keeps the group's rows arranged by group and order, and the group's head: its first
 // offset+limit rows, complete up to the last of them. A tick's changes are applied to the head; only if
 // it comes out short is it refilled, from behind its last row.
 type TopK struct {
@@ -61,6 +63,11 @@ type headRow struct {
 
 // NewTopK makes the operator for input rows of the given kinds. limit < 0 is no limit.
 func NewTopK(workers int, kinds []types.Kind, group []int, order []Ordering, limit, offset int64, name string) *TopK {
+	// Ties go by all columns, ascending, so that a plain reading of the result explains it.
+	order = slices.Clip(order)
+	for c := range kinds {
+		order = append(order, Ordering{Col: c})
+	}
 	t := &TopK{layout: NewLayout(kinds, group, order), limit: limit, offset: offset,
 		head: offset, name: name, shares: make([]topShare, workers)}
 	if limit >= 0 {

@@ -143,7 +143,7 @@ type Order struct {
 }
 
 // TopK gives, of each group of rows with equal Group columns, the rows [Offset, Offset+Limit) in the given
-// order; ties go by the whole row's bytes. Limit < 0 is no limit.
+// order; ties go by all columns, ascending, NULL last. Limit < 0 is no limit.
 type TopK struct {
 	Group         []int
 	Order         []Order
@@ -178,8 +178,8 @@ func (*Negate) op()    {}
 func (*Union) op()     {}
 func (*Guard) op()     {}
 
-// Finishing is what is done to a one-off result's rows before the client gets them: sort (ties by the
-// whole row's bytes), skip, cut, project.
+// Finishing is what is done to a one-off result's rows before the client gets them: sort (ties by all
+// columns, ascending, NULL last), skip, cut, project.
 type Finishing struct {
 	Order         []Order
 	Limit, Offset int64 // Limit < 0: none

@@ -28,7 +28,7 @@ func NewBlock(kinds []types.Kind, n int) *Block {
 	return b
 }
 
-// Reset empties the block and keeps its memory.
+// Reset empties the block and keeps its memory; whether it has times is open again.
 func (b *Block) Reset() {
 	b.Len = 0
 	for i := range b.Cols {
@@ -37,9 +37,7 @@ func (b *Block) Reset() {
 	if b.Diffs != nil {
 		b.Diffs = b.Diffs[:0]
 	}
-	if b.Times != nil {
-		b.Times = b.Times[:0]
-	}
+	b.Times = nil
 }
 
 // Kinds gives the kinds of the columns.
