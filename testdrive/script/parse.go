@@ -29,6 +29,9 @@ func (p *parser) block() error {
 		return p.fail(p.next+1, "expected a line that begins with $, >, ! or ?, found "+quoteShort(line))
 	}
 	b := Block{Line: p.next + 1}
+	if strings.HasPrefix(line, "${") {
+		return p.fail(b.Line, `a line that begins with ${ would be an action: put a backslash before it`)
+	}
 	gate, rest, err := parseGate(line[1:])
 	if err != nil {
 		return p.fail(b.Line, err.Error())

@@ -1,0 +1,130 @@
+package action
+
+import (
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/tributary-db/tributary/testdrive/script"
+)
+
+// runQuery runs a > block: the rows count, not their order.
+func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query, tries *int) error {
+	sql, err := m.expand(q.SQL, nil)
+	if err != nil {
+		return err
+	}
+	columns, err := m.expandAll(q.Columns)
+	if err != nil {
+		return err
+	}
+	expected := make([][]string, len(q.Rows))
+	for i, r := range q.Rows {
+		if expected[i], err = m.expandAll(r); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(expected, slices.Compare)
+	var last *result
+	err = m.retry(ctx, tries, func(ctx context.Context) (bool, error) {
+		inside := m.main.inTransaction()
+		res, err := m.main.query(ctx, sql)
+		if err != nil {
+			last = nil
+			// What failed inside a transaction fails for another reason from then on.
+			return !script.Once(sql) && !inside, &problem{"statement failed", describe(ctx, err)}
+		}
+		for _, r := range res.rows {
+			for i := range r {
+				r[i] = m.mask(r[i])
+			}
+		}
+		slices.SortFunc(res.rows, slices.Compare)
+		last = res
+		return !script.Once(sql), compareRows(q, columns, expected, res)
+	})
+	if err != nil && m.o.Rewrite && last != nil {
+		var names []string
+		if q.Columns != nil {
+			names = last.columns
+		}
+		m.edits = append(m.edits, m.file.RowsEdit(b, names, last.rows))
+		return nil
+	}
+	return err
+}
+
+func compareRows(q *script.Query, columns []string, expected [][]string, actual *result) error {
+	if q.Columns != nil && !slices.Equal(columns, actual.columns) {
+		return &problem{"columns differ",
+			diff("line", []string{script.FormatRow(columns)}, []string{script.FormatRow(actual.columns)})}
+	}
+	if q.Hash != nil {
+		got := hashRows(actual.rows)
+		if got != *q.Hash {
+			return &problem{"rows differ", diff("line", []string{q.Hash.String()}, []string{got.String()})}
+		}
+		return nil
+	}
+	if slices.EqualFunc(expected, actual.rows, slices.Equal) {
+		return nil
+	}
+	return &problem{"rows differ", diff("row", formatRows(expected), formatRows(actual.rows))}
+}
+
+// hashRows digests rows that are sorted already.
+func hashRows(rows [][]string) script.Hash {
+	h := md5.New()
+	for _, r := range rows {
+		for _, cell := range r {
+			h.Write([]byte(cell)) // A hash never fails to take bytes.
+		}
+	}
+	return script.Hash{Count: len(rows), MD5: hex.EncodeToString(h.Sum(nil))}
+}
+
+func formatRows(rows [][]string) []string {
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		out[i] = script.FormatRow(r)
+	}
+	return out
+}
+
+// The size of a diff that a person reads.
+const (
+	diffContext  = 3
+	diffMaxLines = 200
+)
+
+// diff shows what is missing (-) and what is too much (+).
+func diff(noun string, expected, actual []string) string {
+	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: terminated(expected), B: terminated(actual),
+		FromFile: fmt.Sprintf("expected (%s)", count(len(expected), noun, noun+"s")),
+		ToFile:   fmt.Sprintf("actual (%s)", count(len(actual), noun, noun+"s")),
+		Context:  diffContext,
+	})
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if len(lines) > diffMaxLines {
+		more := len(lines) - diffMaxLines
+		lines = append(lines[:diffMaxLines], fmt.Sprintf("… and %d more lines", more))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func terminated(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l + "\n"
+	}
+	return out
+}
