@@ -21,6 +21,8 @@ type Error struct {
 	Message string
 	Detail  string
 	Hint    string
+	// Context says where in the client's data it happened, such as a line of COPY.
+	Context string
 	// Position counts characters (not bytes) of the client's statement from 1; 0 means unknown.
 	Position int
 	// Fatal ends the connection.
@@ -56,6 +58,16 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return &c
 }
 
+// WithContext gives a copy with a CONTEXT line, unless it has one already.
+func (e *Error) WithContext(context string) *Error {
+	if e.Context != "" {
+		return e
+	}
+	c := *e
+	c.Context = context
+	return &c
+}
+
 // At gives a copy that points at the given character of the client's text (from 1), unless it points
 // somewhere already.
 func (e *Error) At(position int) *Error {
@@ -83,7 +95,7 @@ func Is(err error, code Code) bool {
 }
 
 // Encode appends e as bytes: the five characters of the code, then message, detail and hint, each
-// ended by a zero byte. Equal errors have equal bytes; Position is not kept, since data has none.
+// ended by a zero byte. Equal errors have equal bytes; Context and Position are not kept, since data has none.
 func (e *Error) Encode(to []byte) []byte {
 	code := string(e.Code)
 	if len(code) != 5 {
