@@ -3,6 +3,7 @@ package adt
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
@@ -71,3 +72,5 @@ func scanInt(s string) (x int64, ok, over bool) {
 	}
 	return int64(w), ok, over || w > math.MaxInt64
 }
+
+func appendInt(dst []byte, x int64) []byte { return strconv.AppendInt(dst, x, 10) }

@@ -1,0 +1,124 @@
+package adt_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/tributary-db/tributary/sql/adt"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/pgtest"
+)
+
+// oracle is a connection to PostgreSQL that evaluates an expression for many inputs at once.
+type oracle struct {
+	tb   testing.TB
+	conn *pgx.Conn
+}
+
+func newOracle(tb testing.TB) *oracle {
+	tb.Helper()
+	s := pgtest.Start(tb)
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, s.URL)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { conn.Close(ctx) })
+	_, err = conn.Exec(ctx, `create function pg_temp.try(q text, s text) returns text language plpgsql as $$
+		declare r text; c text; m text; begin
+		execute q using s into r; return coalesce(r, 'NULL');
+		exception when others then get stacked diagnostics c = returned_sqlstate, m = message_text;
+		return 'error ' || c || ': ' || m; end $$;
+		create function pg_temp.literal(s text, t text) returns text language plpgsql as $$
+		declare r text; begin execute format('select (%L::%s)::text', s, t) into r; return r; end $$`)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &oracle{tb, conn}
+}
+
+// eval gives, for each input, the text of an expression over $1 (a text), or its error.
+func (o *oracle) eval(expr string, inputs []string) []string {
+	o.tb.Helper()
+	rows, err := o.conn.Query(context.Background(),
+		"select pg_temp.try($1, s) from unnest($2::text[]) with ordinality as u(s, n) order by n", "select ("+expr+")::text", inputs)
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	out, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	return out
+}
+
+// show gives a value's text, or its error as eval does.
+func show(text fmt.Stringer, err error) string {
+	if err != nil {
+		return showErr(err)
+	}
+	return text.String()
+}
+
+func showErr(err error) string {
+	var e *pgerr.Error
+	if !errors.As(err, &e) {
+		return "not a client's error: " + err.Error()
+	}
+	return fmt.Sprintf("error %s: %s", e.Code, e.Message)
+}
+
+// compare asks the oracle about all inputs and reports differences.
+func (o *oracle) compare(expr string, inputs []string, ours func(s string) string) {
+	o.tb.Helper()
+	bad := 0
+	for i, want := range o.eval(expr, inputs) {
+		if got := ours(inputs[i]); got != want {
+			o.tb.Errorf("%s of %q:\n  ours   %s\n  oracle %s", expr, inputs[i], got, want)
+			if bad++; bad > 30 {
+				o.tb.Fatal("and so on")
+			}
+		}
+	}
+}
+
+type stringer string
+
+func (s stringer) String() string { return string(s) }
+
+// parsers are our side of the oracle's casts from text.
+var parsers = map[string]func(s string) string{
+	"date":      func(s string) string { d, err := adt.ParseDate(s, adt.Clock{}); return show(d, err) },
+	"time":      func(s string) string { d, err := adt.ParseTime(s, -1, adt.Clock{}); return show(d, err) },
+	"timestamp": func(s string) string { d, err := adt.ParseTimestamp(s, -1, adt.Clock{}); return show(d, err) },
+	"timestamptz": func(s string) string {
+		d, err := adt.ParseTimestampTZ(s, -1, adt.Clock{})
+		return show(stringer(d.AppendTextTZ(nil)), err)
+	},
+	"interval": func(s string) string { d, err := adt.ParseInterval(s, -1); return show(d, err) },
+	"numeric":  func(s string) string { d, err := adt.ParseNumeric(s); return show(d, err) },
+}
+
+// lines reads a corpus: one value a line, quoted as in Go where it begins with a quote.
+func lines(tb testing.TB, text string) []string {
+	tb.Helper()
+	var out []string
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		if strings.HasPrefix(l, `"`) {
+			q, err := strconv.Unquote(l)
+			if err != nil {
+				tb.Fatalf("%s: %v", l, err)
+			}
+			l = q
+		}
+		out = append(out, l)
+	}
+	return out
+}
