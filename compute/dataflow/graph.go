@@ -35,7 +35,7 @@ type ErrorSink interface {
 	Operator
 	// AbsorbErrors takes in changes to the set of errors: one Bytes column (pgerr's encoding), with
 	// diffs of 1 and -1 and, in a tick of several times, times. It is called after all Emits, before End.
-	AbsorbErrors(b *vec.Block)
+	AbsorbErrors(lane *Lane, t *Tick, b *vec.Block)
 }
 
 // Route says which share a row goes to.
@@ -124,7 +124,21 @@ func New(workers int, sched *Scheduler) *Dataflow {
 	if workers < 1 {
 		invariants.Failf("dataflow of %d workers", workers)
 	}
-	return &Dataflow{workers: workers, sched: sched, errs: errorSet{counts: map[string]int64{}}}
+	d := &Dataflow{workers: workers, sched: sched, errs: errorSet{counts: map[string]int64{}}}
+	d.lanes = []*Lane{newLane(d, 0)}
+	return d
+}
+
+// Fail adds errors that come from outside to those of the current or coming tick: one Bytes column, with
+// diffs and, in a tick of several times, times. A feed may call it from its Next.
+func (d *Dataflow) Fail(errs *vec.Block) {
+	for i := range errs.Len {
+		t := uint64(0)
+		if errs.Times != nil {
+			t = errs.Times[i]
+		}
+		d.lanes[0].FailBytes(errs.Cols[0].Bytes(i), errs.Diff(i), t)
+	}
 }
 
 // Workers is the number of shares.
@@ -165,6 +179,16 @@ func (d *Dataflow) Operator(kinds []types.Kind, ports []Port, after []NodeID, op
 func (d *Dataflow) add(n *node) NodeID {
 	d.nodes = append(d.nodes, n)
 	return NodeID(len(d.nodes) - 1)
+}
+
+// TakeReads gives how many rows operators have read from their state since the last call.
+func (d *Dataflow) TakeReads() int64 {
+	n := int64(0)
+	for _, l := range d.lanes {
+		n += l.Reads
+		l.Reads = 0
+	}
+	return n
 }
 
 // Kinds gives the kinds of a node's columns.

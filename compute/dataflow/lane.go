@@ -39,6 +39,10 @@ func (l *Lane) Fail(err error, diff int64, t uint64) {
 	l.FailBytes(pgerr.From(err).Encode(nil), diff, t)
 }
 
+// Abort ends the tick with an error that is no part of the result: the store failed, say. It does not
+// return.
+func (l *Lane) Abort(err error) { panic(abort{err}) }
+
 // FailBytes is Fail with the error encoded already.
 func (l *Lane) FailBytes(err []byte, diff int64, t uint64) {
 	l.errs.Times = append(l.errs.Times, t)

@@ -39,6 +39,9 @@ func Blocks(blocks []*vec.Block) func(context.Context) (*vec.Block, error) {
 	}
 }
 
+// abort is what Lane.Abort panics with.
+type abort struct{ err error }
+
 // run is a tick under way.
 type run struct {
 	d    *Dataflow
@@ -50,18 +53,23 @@ type run struct {
 	touched []NodeID
 }
 
-// Tick works one interval of time through the graph. On an error (the context's, or a feed's) the
-// dataflow is of no more use (K6).
-func (d *Dataflow) Tick(ctx context.Context, t Tick, feeds []Feed) error {
+// Tick works one interval of time through the graph. On an error (the context's, a feed's, or an
+// operator's by Lane.Abort) the dataflow is of no more use (K6).
+func (d *Dataflow) Tick(ctx context.Context, t Tick, feeds []Feed) (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case abort:
+			err = v.err
+		default:
+			panic(v)
+		}
+	}()
 	t.Fresh = !d.ticked
 	d.ticked = true
 	r := &run{d: d, ctx: ctx, tick: t}
-	if len(d.lanes) == 0 {
-		d.lanes = []*Lane{newLane(d, 0)}
-	}
 	next := 0
 	for id, n := range d.nodes {
-		var err error
 		switch {
 		case n.source:
 			for next < len(feeds) && feeds[next].Source == NodeID(id) {
@@ -319,7 +327,7 @@ func (r *run) finish() error {
 		if r.d.sink == nil {
 			invariants.Failf("errors in a dataflow without a sink")
 		}
-		r.d.sink.AbsorbErrors(changes)
+		r.d.sink.AbsorbErrors(r.d.lanes[0], &r.tick, changes)
 	}
 	var work []delivery
 	for _, id := range r.touched {

@@ -12,7 +12,10 @@ import (
 type Arrange struct {
 	layout *Layout
 	// skip has the key columns in which NULL keeps a row out: it could never join.
-	skip   []int
+	skip []int
+	// Since, if set, says from when on somebody may read the arrangement; else nobody but the dataflow
+	// does, and never before its upper.
+	Since  func() tvc.Frontier
 	shares []arrangeShare
 }
 
@@ -86,10 +89,14 @@ func (a *Arrange) Emit(_ *dataflow.Lane, w int, _ *dataflow.Output) bool {
 	return false
 }
 
-// End is dataflow.Operator's. Nobody but this dataflow reads the arrangement, and never before its upper.
+// End is dataflow.Operator's.
 func (a *Arrange) End(_ *dataflow.Lane, w int) {
 	s := &a.shares[w]
-	s.spine.Advance(s.upper - 1)
+	since := s.upper - 1
+	if a.Since != nil {
+		since = min(since, a.Since())
+	}
+	s.spine.Advance(since)
 	s.spine.Insert(s.delta)
 	s.delta = nil
 }

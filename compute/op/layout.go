@@ -75,6 +75,14 @@ func (l *Layout) Append(dst []byte, b *vec.Block, i int) []byte {
 // AppendKey appends the key's bytes of row i of b, whose columns are the relation's.
 func (l *Layout) AppendKey(dst []byte, b *vec.Block, i int) []byte { return l.key.Append(dst, b, i) }
 
+// AppendKeyOf appends the key's bytes for the given values, one for each key column.
+func (l *Layout) AppendKeyOf(dst []byte, values []vec.Datum) []byte {
+	for c, d := range values {
+		dst = l.key.AppendDatum(dst, c, d)
+	}
+	return dst
+}
+
 // KeyLen is the length of the key at the start of an arranged row.
 func (l *Layout) KeyLen(bytes []byte) int { return l.key.Skip(bytes) }
 

@@ -288,7 +288,7 @@ func (c *collect) Absorb(_ *dataflow.Lane, _, _ int, b *vec.Block) {
 	}
 }
 
-func (c *collect) AbsorbErrors(b *vec.Block) {
+func (c *collect) AbsorbErrors(_ *dataflow.Lane, _ *dataflow.Tick, b *vec.Block) {
 	for i := range b.Len {
 		t := c.at
 		if b.Times != nil {
@@ -381,7 +381,11 @@ func TestEngineOwesRecomputation(t *testing.T) {
 		df := randomPlan(r, ins)
 		const times = 14
 		hist := history(r, ins, times)
-		defer func() { if p := recover(); p != nil { t.Fatalf("seed %d: %v\n%s", seed, p, describe(df)) } }()
+		defer func() {
+			if p := recover(); p != nil {
+				t.Fatalf("seed %d: %v\n%s", seed, p, describe(df))
+			}
+		}()
 		want := reference(df, hist, ins, times)
 		for _, v := range []variation{{1, 1, 1000}, {1, 5, 3}, {2, 1, 1}, {4, 3, 7}, {7, 20, 1000}} {
 			got := run(t, df, hist, times, v, r)

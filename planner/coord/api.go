@@ -5,6 +5,7 @@ import (
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -57,6 +58,8 @@ type Query struct {
 	Cluster tvc.ID
 	// MaxBytes bounds the result: past it the cursor fails (53400). 0: no bound.
 	MaxBytes int64
+	// Env answers what its expressions ask about the statement and the catalog.
+	Env scalar.Env
 }
 
 // Cursor gives a result block by block. It belongs to one goroutine.
@@ -79,6 +82,8 @@ type Subscription struct {
 	NoSnapshot bool
 	// UpTo, if not 0, ends it: no change at or after it is given.
 	UpTo tvc.Frontier
+	// Progress asks for deliveries that say only that time has passed, about once a second.
+	Progress bool
 	// MaxLagBytes bounds what may wait for a slow client: past it the feed fails. 0: the default.
 	MaxLagBytes int64
 }
@@ -87,7 +92,8 @@ type Subscription struct {
 type Feed interface {
 	// Next gives what has come since the last call, waiting until there is something: changes, or
 	// progress. It is the end when ok is false. When ctx ends Next fails with its cause and the feed
-	// stays as it was: nothing is lost, Next may be called again.
+	// stays as it was: nothing is lost, Next may be called again. What is there already is given even
+	// if ctx has ended.
 	Next(ctx context.Context) (d Delivery, ok bool, err error)
 	// Close ends the subscription. Calling it again does nothing.
 	Close()

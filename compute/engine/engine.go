@@ -1,0 +1,251 @@
+// Package engine is one replica: its dataflows, each driven by a goroutine of its own, the indexes they
+// keep, and the one-off queries run here.
+//
+// A dataflow sleeps until one of its inputs has moved. Then it looks through which time all its inputs are
+// complete, takes everything below that time in one tick, and hands the result to its sink. While a view's
+// append is in flight, further ticks gather into the next one.
+//
+// Promises:
+//
+//	E1  a tick covers only times through which every input is complete, and no update is left out or taken
+//	    twice.
+//	E2  a dataflow whose tick fails is torn down and built anew from where its output stands; the second
+//	    failure without progress in between ends it (Listener.Failed). Others go on.
+//	E3  an idle dataflow costs nothing.
+//
+// Engine is safe for concurrent use; Close ends its goroutines and waits for them.
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/compute/protocol"
+	"github.com/tributary-db/tributary/compute/render"
+	"github.com/tributary-db/tributary/compute/sink"
+	"github.com/tributary-db/tributary/compute/source"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
+)
+
+// Options are what an engine stands on.
+type Options struct {
+	// Workers is the number of shares of state of every dataflow.
+	Workers int
+	Sched   *dataflow.Scheduler
+	// Shard gives the shard of a collection and its full SQL name.
+	Shard    func(id tvc.ID) (*shard.Shard, string, bool)
+	Group    *txn.Group
+	Inputs   protocol.Inputs
+	Listener protocol.Listener
+	Staging  *sink.Budget
+	// SharedBatchMaxBytes is the sinks' threshold, read once per worker and interval.
+	SharedBatchMaxBytes func() int64
+	SinkMetrics         *sink.Metrics
+	Metrics             *Metrics
+	Log                 *slog.Logger
+}
+
+// Engine is a replica in this process.
+type Engine struct {
+	o      Options
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+	mu     struct {
+		sync.Mutex
+		running map[tvc.ID]*running
+	}
+}
+
+var _ protocol.Replica = (*Engine)(nil)
+
+// New makes an engine.
+func New(o Options) *Engine {
+	o.Workers = max(o.Workers, 1)
+	e := &Engine{o: o}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	e.mu.running = map[tvc.ID]*running{}
+	return e
+}
+
+// Close stops all dataflows.
+func (e *Engine) Close() {
+	e.cancel()
+	e.wg.Wait()
+}
+
+// Create is protocol.Replica's.
+func (e *Engine) Create(c *protocol.Create) {
+	d := newRunning(e, c)
+	e.mu.Lock()
+	e.mu.running[c.ID] = d
+	e.mu.Unlock()
+	e.wg.Go(d.run)
+}
+
+// Compact is protocol.Replica's.
+func (e *Engine) Compact(id tvc.ID, since tvc.Frontier) {
+	e.mu.Lock()
+	d := e.mu.running[id]
+	if since == tvc.Done {
+		delete(e.mu.running, id)
+	}
+	e.mu.Unlock()
+	if d == nil {
+		return
+	}
+	if since == tvc.Done {
+		d.cancel()
+		<-d.done
+		return
+	}
+	d.compact(since)
+}
+
+// Wake is protocol.Replica's.
+func (e *Engine) Wake(id tvc.ID) {
+	e.mu.Lock()
+	d := e.mu.running[id]
+	e.mu.Unlock()
+	if d != nil {
+		d.signal()
+	}
+}
+
+// Peek is protocol.Replica's.
+func (e *Engine) Peek(ctx context.Context, p *protocol.Peek, emit func(*vec.Block) error) error {
+	e.mu.Lock()
+	d := e.mu.running[p.Lookup.Index]
+	e.mu.Unlock()
+	var index *sink.Index
+	if d != nil {
+		index = d.index.Load()
+	}
+	if index == nil {
+		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "the index is not there any more")
+	}
+	if err := index.Err(p.At); err != nil {
+		return err
+	}
+	prog, err := scalar.Compile(p.Lookup.MFP, p.Cols, p.Env)
+	if err != nil {
+		return err
+	}
+	var out *vec.Block
+	var errs scalar.Errors
+	return index.Read(p.At, p.Lookup.Keys, func(b *vec.Block) error {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		e.o.Metrics.peekRows.Add(float64(b.Len))
+		if out == nil {
+			out = vec.NewBlock(mfpKinds(p.Lookup.MFP, p.Cols), b.Len)
+		}
+		out.Reset()
+		prog.Apply(b, out, &errs)
+		if errs.Len() > 0 {
+			return errs.Errs[0]
+		}
+		if out.Len == 0 {
+			return nil
+		}
+		return emit(out)
+	})
+}
+
+// mfpKinds gives the kinds of what an MFP over the given columns gives.
+func mfpKinds(m scalar.MFP, cols []types.T) []types.Kind {
+	kinds := make([]types.Kind, len(m.Project))
+	for i, c := range m.Project {
+		if c < m.Arity {
+			kinds[i] = cols[c].Kind()
+		} else {
+			kinds[i] = m.Map[c-m.Arity].Type().Kind()
+		}
+	}
+	return kinds
+}
+
+// Query is protocol.Replica's.
+func (e *Engine) Query(ctx context.Context, q *protocol.Query) (protocol.Rows, error) {
+	var res *sink.Result
+	r, err := render.Render(q.Plan, render.Options{Workers: e.o.Workers, Sched: e.o.Sched, Env: q.Env,
+		Sink: func(cols []types.T) (dataflow.ErrorSink, dataflow.Route) {
+			res = sink.NewResult(cols, q.Finishing, q.MaxBytes)
+			return res, dataflow.ToFirst()
+		}})
+	if err != nil {
+		return nil, err
+	}
+	feeds, closeAll, err := e.snapshots(ctx, r, q.At, nil)
+	defer closeAll()
+	if err != nil {
+		return nil, err
+	}
+	err = r.Flow.Tick(ctx, dataflow.Tick{Upper: tvc.After(q.At), At: q.At}, feeds)
+	e.o.Metrics.reads.Add(float64(r.Flow.TakeReads()))
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, err
+	}
+	return res.Finish()
+}
+
+// snapshots makes the feeds of a dataflow's first tick. inputs, if given, are the dataflow's own and are
+// advanced; else there are none to keep.
+func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs map[tvc.ID]*source.Input) ([]dataflow.Feed, func(), error) {
+	var feeds []dataflow.Feed
+	var streams []*source.Stream
+	closeAll := func() {
+		for _, s := range streams {
+			s.Close()
+		}
+	}
+	for _, src := range r.Sources {
+		if src.Rows != nil {
+			feeds = append(feeds, dataflow.Feed{Source: src.Node, Next: dataflow.Blocks([]*vec.Block{src.Rows}), Stable: true})
+			continue
+		}
+		in := inputs[src.ID]
+		if in == nil {
+			sh, _, ok := e.o.Shard(src.ID)
+			if !ok {
+				return nil, closeAll, errDropped
+			}
+			in = source.New(src.ID, sh)
+		}
+		s, err := in.Snapshot(ctx, at)
+		if err != nil {
+			return nil, closeAll, err
+		}
+		streams = append(streams, s)
+		in.Advance(s.Upper)
+		feeds = append(feeds, dataflow.Feed{Source: src.Node, Next: feedOf(r.Flow, s)})
+	}
+	return feeds, closeAll, nil
+}
+
+// feedOf makes a feed of a stream, its errors going to the dataflow.
+func feedOf(flow *dataflow.Dataflow, s *source.Stream) func(context.Context) (*vec.Block, error) {
+	return func(ctx context.Context) (*vec.Block, error) {
+		b, err := s.Next(ctx)
+		if s.Errs != nil {
+			flow.Fail(s.Errs)
+			s.Errs = nil
+		}
+		return b, err
+	}
+}
+
+var errDropped = errors.New("a collection that is read has been dropped")

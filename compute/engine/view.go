@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/tributary-db/tributary/compute/protocol"
+	"github.com/tributary-db/tributary/compute/sink"
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// viewDriver moves a view's changes from its sink to its shard: one append at a time, the next one
+// gathering meanwhile.
+type viewDriver struct {
+	d     *running
+	shard *shard.Shard
+	sink  *sink.View
+	app   *sink.Appender
+	o     sink.ViewOptions
+	start startMode
+	// lower is through where the shard has been appended to.
+	lower  tvc.Frontier
+	flying *flight
+	landed chan error // one slot
+}
+
+// startMode says what the first tick's result is for.
+type startMode uint8
+
+const (
+	// started: it is behind us.
+	started startMode = iota
+	// first: it is the view's first contents.
+	first
+	// verify: it should be what is stored already.
+	verify
+	// correct: the difference between it and what is stored is to be appended.
+	correct
+)
+
+// What a view has read but not moved past durably keeps its inputs from being compacted. So after this many
+// updates, over this many microseconds, without a change of its own it appends an empty interval.
+const (
+	holdingBack = 64 << 10
+	holdingTime = 1_000_000
+)
+
+// flight is an append under way.
+type flight struct {
+	upper   tvc.Frontier
+	through map[tvc.ID]tvc.Frontier
+}
+
+// newViewDriver makes the sink of a view, and gives the time to start from.
+func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, error) {
+	sh, name, ok := d.e.o.Shard(d.c.ID)
+	if !ok {
+		return nil, 0, errDropped
+	}
+	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), lower: sh.Upper(), start: verify}
+	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, SharedBatchMaxBytes: d.e.o.SharedBatchMaxBytes,
+		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: name}
+	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
+	switch {
+	case d.c.View.Fresh && v.lower == tvc.Frontier(d.c.AsOf):
+		v.start = first
+		return v, d.c.AsOf, nil
+	case d.differs:
+		d.differs, v.start = false, correct
+		return v, max(d.e.o.Inputs.Closed(), v.lower.Last()), nil
+	}
+	return v, v.lower.Last(), nil
+}
+
+// emit is called after every tick.
+func (v *viewDriver) emit(ctx context.Context) error {
+	switch v.start {
+	case first:
+		v.start = started
+		return v.launch(ctx)
+	case verify:
+		return v.verify(ctx)
+	case correct:
+		v.start = started
+		if err := v.takeBack(ctx); err != nil {
+			return err
+		}
+		return v.launch(ctx)
+	}
+	return v.next(ctx)
+}
+
+// next starts an append if there is something to append and none is under way. With nothing to append the
+// view is as far as its dataflow.
+func (v *viewDriver) next(ctx context.Context) error {
+	switch {
+	case v.flying != nil:
+		return nil
+	case v.sink.Dirty(), v.d.taken >= holdingBack && v.d.upper-v.lower > holdingTime:
+		return v.launch(ctx)
+	}
+	v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: v.d.through(), Upper: v.d.upper})
+	return nil
+}
+
+// launch appends what has gathered.
+func (v *viewDriver) launch(ctx context.Context) error {
+	iv := v.sink.Seal()
+	iv.Lower, iv.Upper = v.lower, v.d.upper
+	v.d.taken = 0
+	v.flying = &flight{upper: iv.Upper, through: v.d.through()}
+	v.d.e.wg.Go(func() {
+		v.landed <- v.app.Append(ctx, iv)
+		v.d.signal()
+	})
+	return nil
+}
+
+// settle takes note of an append that is over, and goes on.
+func (v *viewDriver) settle(ctx context.Context) error {
+	if v.flying == nil {
+		return nil
+	}
+	select {
+	case err := <-v.landed:
+		f := v.flying
+		v.flying = nil
+		if err != nil {
+			return err
+		}
+		v.lower = f.upper
+		v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: f.through, Upper: f.upper})
+		return v.next(ctx)
+	default:
+		return nil
+	}
+}
+
+// verify compares what was computed with what is stored, by their fingerprints.
+func (v *viewDriver) verify(ctx context.Context) error {
+	v.start = started
+	iv := v.sink.Seal()
+	content := iv.Content()
+	iv.Discard(ctx, v.o.Staging)
+	stored, upper := v.shard.Fingerprint()
+	if upper != v.d.upper {
+		return &sink.LostError{Upper: upper}
+	}
+	if content != stored {
+		v.d.differs = true
+		v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name)
+		return errDiffers
+	}
+	return v.next(ctx)
+}
+
+// takeBack adds the stored contents, negated, to the open interval.
+func (v *viewDriver) takeBack(ctx context.Context) error {
+	scan, err := v.shard.Snapshot(ctx, v.lower.Last(), shard.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	defer scan.Close()
+	for {
+		b, err := scan.Next(ctx)
+		if err != nil || b == nil {
+			return err
+		}
+		if err := v.sink.TakeBack(b, v.d.upper.Last()); err != nil {
+			return err
+		}
+	}
+}
+
+// close waits for an append under way and drops what has gathered.
+func (v *viewDriver) close(cancel context.CancelFunc) {
+	cancel()
+	if v.flying != nil {
+		<-v.landed
+		v.flying = nil
+	}
+	v.sink.Seal().Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
+}

@@ -1,0 +1,117 @@
+// Package protocol is what a controller and a replica may say to each other, and in which order.
+//
+// The controller says Create once for an ID, then any number of Compact and Wake, and last Compact with
+// Done, which ends it. Peek may name an index from its Create on. The replica answers through the
+// Listener: Progress any number of times after Create, each no less than the one before; Failed if the
+// dataflow cannot go on, after which nothing more is said about it.
+//
+// Promises of a replica: what it says with Progress has happened, durably where it is said to be; a
+// Create is answered by work, never by waiting.
+package protocol
+
+import (
+	"context"
+
+	"github.com/tributary-db/tributary/compute/plan"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// Replica is one running copy of a cluster: the engine in this process, or a stand-in for one elsewhere.
+// It is safe for concurrent use.
+type Replica interface {
+	// Create starts a dataflow.
+	Create(c *Create)
+	// Compact lets the times before since go; Done drops the dataflow, and returns when it has stopped.
+	Compact(id tvc.ID, since tvc.Frontier)
+	// Wake says that an input of a dataflow may have become complete further than before.
+	Wake(id tvc.ID)
+	// Peek reads an index, which must be complete through the time and not compacted past it. emit gets
+	// blocks, which are borrowed.
+	Peek(ctx context.Context, p *Peek, emit func(*vec.Block) error) error
+	// Query runs a plan once, over inputs that are complete through the time and held at it.
+	Query(ctx context.Context, q *Query) (Rows, error)
+}
+
+// Create describes a dataflow.
+type Create struct {
+	// ID is the collection that the dataflow makes: a view, an index, or that of one subscription.
+	ID   tvc.ID
+	Plan *plan.Dataflow
+	// AsOf is the time it starts at. All inputs are held there.
+	AsOf tvc.Time
+	// Exactly one of these is set.
+	View      *View
+	Index     *Index
+	Subscribe *Subscribe
+}
+
+// View makes the dataflow a materialized view: its result goes to the shard of its ID.
+type View struct {
+	// Fresh says that the shard has no contents yet; else it has those below its upper, which is
+	// AsOf + 1.
+	Fresh bool
+}
+
+// Index makes the dataflow an index by some of its columns.
+type Index struct{ Keys []int }
+
+// Subscribe makes the dataflow a subscription.
+type Subscribe struct {
+	Feed       *Feed
+	NoSnapshot bool
+	// UpTo ends it; 0: never.
+	UpTo tvc.Frontier
+}
+
+// Peek is a read of an index.
+type Peek struct {
+	Lookup *plan.Lookup
+	// Cols are the types of the index's columns.
+	Cols []types.T
+	At   tvc.Time
+	Env  scalar.Env
+}
+
+// Query is a plan to be run once.
+type Query struct {
+	Plan      *plan.Dataflow
+	Finishing plan.Finishing
+	At        tvc.Time
+	MaxBytes  int64
+	Env       scalar.Env
+}
+
+// Rows is a result, to be read by one goroutine.
+type Rows interface {
+	// Next gives the next rows, nil at the end; borrowed until the next call. Diffs are positive.
+	Next(ctx context.Context) (*vec.Block, error)
+}
+
+// Progress says how far a dataflow has got.
+type Progress struct {
+	ID tvc.ID
+	// Through has, for each input, the physical upper through which its changes are in the dataflow's
+	// output (in its shard, durably; in its arrangement; at its client).
+	Through map[tvc.ID]tvc.Frontier
+	// Upper is complete: the output has everything below it.
+	Upper tvc.Frontier
+}
+
+// Listener hears from replicas. Its methods may be called from any goroutine and must not wait.
+type Listener interface {
+	Progress(p Progress)
+	// Failed says that a dataflow has ended for good.
+	Failed(id tvc.ID, err error)
+}
+
+// Inputs is what a replica asks about collections. It is safe for concurrent use and never waits.
+type Inputs interface {
+	// Closed gives the latest closed time: every write at or before it has been applied to its shard.
+	Closed() tvc.Time
+	// Complete gives a claim: with everything physically below physical, the collection is complete below
+	// logical, closed being the closed time to go by.
+	Complete(id tvc.ID, closed tvc.Time) (physical, logical tvc.Frontier)
+}

@@ -1,0 +1,161 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
+)
+
+// ErrNotConserved says that what was about to be appended is not what the workers reported.
+var ErrNotConserved = errors.New("the rows to append are not the rows that the workers reported")
+
+// LostError says that somebody else appended to the view first.
+type LostError struct{ Upper tvc.Frontier }
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("another writer has appended up to %v", e.Upper)
+}
+
+// Appender appends a view's intervals. It belongs to one goroutine.
+type Appender struct {
+	o     ViewOptions
+	group *txn.Group
+	fp    *tvc.Fingerprinter
+}
+
+// NewAppender makes the appender of a view.
+func NewAppender(o ViewOptions, group *txn.Group) *Appender {
+	return &Appender{o: o, group: group, fp: tvc.NewFingerprinter(o.Shard.FingerprintKey(), true)}
+}
+
+// Append appends an interval (promises V1 and V2). On an error nothing was appended, unless it is
+// consensus.ErrIndeterminate; the interval is used up either way.
+func (a *Appender) Append(ctx context.Context, iv *Interval) error {
+	var want totals
+	for i := range iv.reports {
+		want.add(iv.reports[i].totals)
+	}
+	written, err := a.write(ctx, iv)
+	iv.Discard(ctx, a.o.Staging)
+	if err != nil {
+		discard(ctx, written)
+		return err
+	}
+	if err := a.conserved(written, want); err != nil {
+		discard(ctx, written)
+		return err
+	}
+	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{
+		shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}}})
+	if err != nil {
+		return err
+	}
+	if !out.Done() {
+		discard(ctx, written)
+		if out.Refused.Reason == shard.UpperMismatch {
+			a.o.Metrics.refused.WithLabelValues(a.o.Name).Inc()
+			return &LostError{Upper: out.Refused.Upper}
+		}
+		return fmt.Errorf("append to %s: %v", a.o.Name, out.Refused)
+	}
+	a.counted(written, want)
+	return nil
+}
+
+// write turns an interval into parts: one of everything staged, beside those that workers wrote for
+// themselves. It checks that what workers staged is what they counted.
+func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, error) {
+	var writers []*shard.Writer
+	var shared *shard.Writer
+	for i := range iv.reports {
+		r := &iv.reports[i]
+		to, err := r.writer, error(nil)
+		r.writer = nil
+		switch {
+		case to != nil:
+			a.o.Metrics.spills.WithLabelValues(a.o.Name).Inc()
+			writers = append(writers, to)
+		case r.staged == nil || r.staged.Len == 0:
+			continue
+		case count(a.fp, r.staged, 0) != r.totals:
+			err = fmt.Errorf("%s: worker %d: %w", a.o.Name, i, ErrNotConserved)
+		case r.alone:
+			to = a.o.Shard.NewWriter(shard.WriterOptions{})
+			writers = append(writers, to)
+		case shared == nil:
+			shared = a.o.Shard.NewWriter(shard.WriterOptions{})
+			writers = append(writers, shared)
+			to = shared
+		default:
+			to = shared
+		}
+		if err == nil && r.staged != nil {
+			err = to.Add(ctx, r.staged)
+		}
+		if err != nil {
+			for _, w := range writers {
+				w.Abort(ctx)
+			}
+			return nil, err
+		}
+	}
+	return finish(ctx, writers)
+}
+
+// finish ends writers side by side.
+func finish(ctx context.Context, writers []*shard.Writer) ([]*shard.Written, error) {
+	written, errs := make([]*shard.Written, len(writers)), make([]error, len(writers))
+	if len(writers) == 1 {
+		written[0], errs[0] = writers[0].Finish(ctx)
+	} else {
+		var wg sync.WaitGroup
+		for i, w := range writers {
+			wg.Go(func() { written[i], errs[i] = w.Finish(ctx) })
+		}
+		wg.Wait()
+	}
+	out := written[:0]
+	for _, w := range written {
+		if w != nil {
+			out = append(out, w)
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// conserved compares what was written with what the workers reported.
+func (a *Appender) conserved(written []*shard.Written, want totals) error {
+	var have shard.Totals
+	for _, w := range written {
+		t := w.Totals()
+		have.DiffSum += t.DiffSum
+		have.Fingerprint = have.Fingerprint.Add(t.Fingerprint)
+	}
+	if have.DiffSum != want.diffSum || have.Fingerprint != want.content {
+		return fmt.Errorf("%s: %w", a.o.Name, ErrNotConserved)
+	}
+	return nil
+}
+
+func discard(ctx context.Context, written []*shard.Written) {
+	for _, w := range written {
+		w.Discard(ctx)
+	}
+}
+
+func (a *Appender) counted(written []*shard.Written, t totals) {
+	a.o.Metrics.appends.WithLabelValues(a.o.Name, strconv.FormatBool(t.rows == 0)).Inc()
+	a.o.Metrics.rows.WithLabelValues(a.o.Name).Add(float64(t.rows))
+	for _, w := range written {
+		a.o.Metrics.parts.WithLabelValues(a.o.Name, "object").Add(float64(w.Objects()))
+		if w.Inline() {
+			a.o.Metrics.parts.WithLabelValues(a.o.Name, "inline").Inc()
+		}
+	}
+}

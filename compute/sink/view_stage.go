@@ -1,0 +1,227 @@
+package sink
+
+import (
+	"context"
+
+	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// totals are linear sums over a worker's updates of an interval (promise V2).
+type totals struct {
+	rows    int64
+	diffSum int64
+	// content is Σ diff·H(row), what a shard's state carries; moves is Σ diff·H(row, time).
+	content, moves tvc.Fingerprint
+}
+
+func (t *totals) add(u totals) {
+	t.rows += u.rows
+	t.diffSum += u.diffSum
+	t.content, t.moves = t.content.Add(u.content), t.moves.Add(u.moves)
+}
+
+// report is what one worker has for an interval: rows that are staged, or were given to a writer of its own,
+// or both.
+type report struct {
+	staged *vec.Block
+	// alone says that what is staged becomes a part of its own: the worker does not share.
+	alone  bool
+	writer *shard.Writer
+	totals totals
+	bytes  int64 // taken from the budget
+}
+
+// stage is a worker's side of the open interval.
+type stage struct {
+	report
+	open  bool
+	limit int64
+	fp    *tvc.Fingerprinter
+	tick  dataflow.Tick
+}
+
+// View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty and
+// Contents are the goroutine's that drives the dataflow.
+type View struct {
+	o      ViewOptions
+	kinds  []types.Kind // of what is stored: the columns, then the error
+	ctx    context.Context
+	shares []stage
+}
+
+// ViewOptions are what a view sink works with.
+type ViewOptions struct {
+	Shard   *shard.Shard
+	Workers int
+	// SharedBatchMaxBytes is how much one worker may stage for one interval; 0: workers share nothing.
+	SharedBatchMaxBytes func() int64
+	// Staging bounds what all sinks of the process stage.
+	Staging *Budget
+	Metrics *Metrics
+	// Name is the view's full SQL name.
+	Name string
+}
+
+// NewView makes the sink. ctx ends the writes it has in hand.
+func NewView(ctx context.Context, o ViewOptions) *View {
+	schema, _ := o.Shard.Schema()
+	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers)}
+	for w := range v.shares {
+		v.shares[w].fp = tvc.NewFingerprinter(o.Shard.FingerprintKey(), true)
+	}
+	return v
+}
+
+// Route deals rows to workers by all of their bytes, so that a row and its retraction meet, and no two
+// workers have the same row.
+func (v *View) Route() dataflow.Route { return dataflow.ByRow() }
+
+// Begin is dataflow.Operator's.
+func (v *View) Begin(w int, t *dataflow.Tick) { v.shares[w].tick = *t }
+
+// Absorb is dataflow.Operator's.
+func (v *View) Absorb(lane *dataflow.Lane, w, _ int, b *vec.Block) {
+	none := vec.Repeat(vec.Null, types.Bytes, b.Len)
+	stored := &vec.Block{Len: b.Len, Cols: append(append([]vec.Vec(nil), b.Cols...), none), Diffs: b.Diffs, Times: b.Times}
+	if err := v.put(&v.shares[w], stored); err != nil {
+		lane.Abort(err)
+	}
+}
+
+// AbsorbErrors is dataflow.ErrorSink's: errors are rows of the view too, and worker 0 has them.
+func (v *View) AbsorbErrors(lane *dataflow.Lane, t *dataflow.Tick, b *vec.Block) {
+	stored := &vec.Block{Len: b.Len, Diffs: b.Diffs, Times: b.Times}
+	for _, k := range v.kinds[:len(v.kinds)-1] {
+		stored.Cols = append(stored.Cols, vec.Repeat(vec.Null, k, b.Len))
+	}
+	stored.Cols = append(stored.Cols, b.Cols[0])
+	v.shares[0].tick = *t
+	if err := v.put(&v.shares[0], stored); err != nil {
+		lane.Abort(err)
+	}
+}
+
+// TakeBack adds the negation of stored rows to worker 0's side of the interval, at the given time.
+func (v *View) TakeBack(b *vec.Block, at tvc.Time) error {
+	neg := &vec.Block{Len: b.Len, Cols: b.Cols, Diffs: make([]int64, b.Len)}
+	for i := range neg.Diffs {
+		neg.Diffs[i] = -b.Diff(i)
+	}
+	v.shares[0].tick = dataflow.Tick{At: at}
+	return v.put(&v.shares[0], neg)
+}
+
+// put adds rows to a worker's side of the interval.
+func (v *View) put(s *stage, b *vec.Block) error {
+	if !s.open {
+		s.open = true
+		s.limit = v.o.SharedBatchMaxBytes()
+		s.alone = s.limit == 0
+		if s.alone {
+			s.limit = aloneBytes
+		}
+	}
+	at := uint64(s.tick.At)
+	s.totals.add(count(s.fp, b, tvc.Time(at)))
+	if s.staged == nil {
+		s.staged = vec.NewBlock(v.kinds, b.Len)
+	}
+	s.staged.AppendBlock(b)
+	if b.Times == nil {
+		for range b.Len {
+			s.staged.Times = append(s.staged.Times, at)
+		}
+	}
+	size := int64(b.Size() + 8*b.Len)
+	granted := v.o.Staging.take(size)
+	if granted {
+		s.bytes += size
+	}
+	if granted && int64(s.staged.Size()) <= s.limit {
+		return nil
+	}
+	return v.spill(s)
+}
+
+// aloneBytes is what a worker that does not share gathers before it writes.
+const aloneBytes = 1 << 20
+
+// spill hands what a worker has staged to a writer of its own.
+func (v *View) spill(s *stage) error {
+	if s.writer == nil {
+		s.writer = v.o.Shard.NewWriter(shard.WriterOptions{})
+	}
+	err := s.writer.Add(v.ctx, s.staged)
+	s.staged.Reset()
+	v.o.Staging.give(s.bytes)
+	s.bytes = 0
+	return err
+}
+
+// count gives the totals of a block whose rows, if it has no times, are all at one time.
+func count(fp *tvc.Fingerprinter, b *vec.Block, at tvc.Time) totals {
+	t := totals{rows: int64(b.Len), content: fp.Rows(b), moves: fp.Updates(b, at)}
+	for i := range b.Len {
+		t.diffSum += b.Diff(i)
+	}
+	return t
+}
+
+// Emit is dataflow.Operator's.
+func (v *View) Emit(*dataflow.Lane, int, *dataflow.Output) bool { return false }
+
+// End is dataflow.Operator's.
+func (v *View) End(*dataflow.Lane, int) {}
+
+// Dirty says whether the open interval has anything.
+func (v *View) Dirty() bool {
+	for w := range v.shares {
+		if v.shares[w].open {
+			return true
+		}
+	}
+	return false
+}
+
+// Seal ends the open interval and gives what each worker has for it, in order; the next interval is open.
+func (v *View) Seal() *Interval {
+	iv := &Interval{reports: make([]report, len(v.shares))}
+	for w := range v.shares {
+		s := &v.shares[w]
+		iv.reports[w] = s.report
+		s.report, s.open = report{}, false
+	}
+	return iv
+}
+
+// Interval is what all workers have for one interval. It is owed an append or a Discard.
+type Interval struct {
+	Lower, Upper tvc.Frontier
+	reports      []report
+}
+
+// Content is the fingerprint of everything in it, without times.
+func (iv *Interval) Content() tvc.Fingerprint {
+	var t totals
+	for _, r := range iv.reports {
+		t.add(r.totals)
+	}
+	return t.content
+}
+
+// Discard drops the interval and what was written for it.
+func (iv *Interval) Discard(ctx context.Context, b *Budget) {
+	for i := range iv.reports {
+		r := &iv.reports[i]
+		if r.writer != nil {
+			r.writer.Abort(ctx)
+			r.writer = nil
+		}
+		b.give(r.bytes)
+		r.bytes, r.staged = 0, nil
+	}
+}

@@ -1,0 +1,139 @@
+// Package source brings collections into dataflows: the contents at the as-of first, then every change.
+//
+// Promises: what an Input gives, added up to a time, is the collection's contents at that time; errors
+// stored in a view's rows come apart from the rows; nothing is read twice or left out, whatever the
+// boundaries of ticks.
+//
+// An Input belongs to its dataflow's goroutine.
+package source
+
+import (
+	"context"
+
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// Input is a collection as one dataflow reads it.
+type Input struct {
+	ID    tvc.ID
+	Shard *shard.Shard
+	errs  bool
+	cols  int
+	// read is the physical upper read through.
+	read tvc.Frontier
+}
+
+// New makes the input of a collection.
+func New(id tvc.ID, sh *shard.Shard) *Input {
+	schema, _ := sh.Schema()
+	return &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols)}
+}
+
+// Read is the physical upper read through.
+func (in *Input) Read() tvc.Frontier { return in.read }
+
+// Stream is blocks of a collection's columns, with the errors among its rows apart.
+type Stream struct {
+	in   *Input
+	scan *shard.Scan
+	// Upper is through where it reads.
+	Upper tvc.Frontier
+	// Errs are the errors met so far: one Bytes column, with diffs and, for updates, times. Whoever takes
+	// them sets it to nil.
+	Errs *vec.Block
+}
+
+// Snapshot reads the contents at asOf, through which the collection must be complete. It counts as read
+// once Advance says so, as do Updates.
+func (in *Input) Snapshot(ctx context.Context, asOf tvc.Time) (*Stream, error) {
+	at, upper := asOf, in.Shard.Upper()
+	if !upper.Past(asOf) && upper > 0 {
+		at = upper.Last() // complete through asOf, so nothing happened since
+	}
+	scan, err := in.Shard.Snapshot(ctx, at, shard.ScanOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{in: in, scan: scan, Upper: min(upper, tvc.After(asOf))}, nil
+}
+
+// Updates reads the changes since what was read before, up to the time bound; nil if there can be none.
+// The collection is known to have none below lower that were not read.
+func (in *Input) Updates(ctx context.Context, lower, bound tvc.Frontier) (*Stream, error) {
+	upper := min(in.Shard.Upper(), bound)
+	lower = max(lower, in.read)
+	if upper <= lower {
+		return nil, nil
+	}
+	scan, err := in.Shard.Updates(ctx, lower, upper, shard.ScanOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return &Stream{in: in, scan: scan, Upper: upper}, nil
+}
+
+// Advance says that everything below upper was read.
+func (in *Input) Advance(upper tvc.Frontier) { in.read = max(in.read, upper) }
+
+// Next gives the next block, nil at the end; borrowed until the next call.
+func (s *Stream) Next(ctx context.Context) (*vec.Block, error) {
+	for {
+		b, err := s.scan.Next(ctx)
+		if err != nil || b == nil {
+			return nil, err
+		}
+		if !s.in.errs {
+			return b, nil
+		}
+		if b = s.split(b); b.Len > 0 {
+			return b, nil
+		}
+	}
+}
+
+// split takes the errors out of a view's block.
+func (s *Stream) split(b *vec.Block) *vec.Block {
+	col := &b.Cols[s.in.cols]
+	rows := &vec.Block{Len: b.Len, Cols: b.Cols[:s.in.cols:s.in.cols], Diffs: b.Diffs, Times: b.Times}
+	if !anyValid(col) {
+		return rows
+	}
+	var good, bad []int32
+	for i := range b.Len {
+		if col.IsNull(i) {
+			good = append(good, int32(i))
+		} else {
+			bad = append(bad, int32(i))
+		}
+	}
+	if s.Errs == nil {
+		s.Errs = vec.NewBlock([]types.Kind{types.Bytes}, len(bad))
+	}
+	s.Errs.AppendSel(&vec.Block{Len: b.Len, Cols: b.Cols[s.in.cols:], Diffs: b.Diffs, Times: b.Times}, bad)
+	out := vec.NewBlock(rows.Kinds(), len(good))
+	out.AppendSel(rows, good)
+	return out
+}
+
+// anyValid says whether a vector has a value that is not NULL.
+func anyValid(v *vec.Vec) bool {
+	if v.Valid == nil {
+		return v.Len > 0
+	}
+	for i := 0; i < v.Len; i += 8 {
+		bits := v.Valid[i>>3]
+		if n := v.Len - i; n < 8 {
+			bits &= 1<<n - 1
+		}
+		if bits != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends the stream.
+func (s *Stream) Close() { s.scan.Close() }
