@@ -59,8 +59,9 @@ func httpServer(t *testing.T) *httptest.Server {
 			io.WriteString(w, metrics)
 		case "/echo":
 			body, err := io.ReadAll(r.Body)
-			if err != nil || string(body) != "hello\nworld" || r.Header.Get("Content-Type") != "text/x" || r.Method != "POST" {
-				http.Error(w, fmt.Sprintf("%s %q of type %q", r.Method, body, r.Header.Get("Content-Type")), http.StatusBadRequest)
+			kind := r.Header.Get("Content-Type")
+			if err != nil || string(body) != "hello\nworld" || kind != "text/x" || r.Method != "POST" {
+				http.Error(w, fmt.Sprintf("%s %q of type %q", r.Method, body, kind), http.StatusBadRequest)
 			}
 		default:
 			http.Error(w, "there is nothing here", http.StatusNotFound)

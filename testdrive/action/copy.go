@@ -38,7 +38,7 @@ func copyOut(m *Machine, ctx context.Context, c *call) error {
 		if strings.Join(got, "\n") == strings.Join(c.body, "\n") {
 			return nil
 		}
-		return &problem{"data differs", diff("line", c.body, got)}
+		return &problem{"data differs", Diff("line", c.body, got)}
 	})
 }
 

@@ -201,7 +201,7 @@ func escapeBytes(b []byte) string {
 	return out.String()
 }
 
-// formatJSON takes the blanks out that stand outside strings.
+// formatJSON checks the version byte of jsonb.
 func formatJSON(oid uint32, src []byte) (string, error) {
 	if oid == pgtype.JSONBOID {
 		if len(src) == 0 || src[0] != 1 {
@@ -209,10 +209,11 @@ func formatJSON(oid uint32, src []byte) (string, error) {
 		}
 		src = src[1:]
 	}
-	return compactJSON(string(src)), nil
+	return CompactJSON(string(src)), nil
 }
 
-func compactJSON(text string) string {
+// CompactJSON takes out the blanks that stand outside strings.
+func CompactJSON(text string) string {
 	var out strings.Builder
 	quoted, escaped := false, false
 	for i := range len(text) {

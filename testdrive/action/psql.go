@@ -29,7 +29,7 @@ func psqlExecute(m *Machine, ctx context.Context, c *call) error {
 	if got == want {
 		return nil
 	}
-	return &problem{"output differs", diff("line", lines(want), lines(got))}
+	return &problem{"output differs", Diff("line", lines(want), lines(got))}
 }
 
 // trimLines takes blanks off the ends of lines, which psql writes and editors remove, and blank lines, which a

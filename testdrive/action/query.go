@@ -62,19 +62,19 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 func compareRows(q *script.Query, columns []string, expected [][]string, actual *result) error {
 	if q.Columns != nil && !slices.Equal(columns, actual.columns) {
 		return &problem{"columns differ",
-			diff("line", []string{script.FormatRow(columns)}, []string{script.FormatRow(actual.columns)})}
+			Diff("line", []string{script.FormatRow(columns)}, []string{script.FormatRow(actual.columns)})}
 	}
 	if q.Hash != nil {
 		got := hashRows(actual.rows)
 		if got != *q.Hash {
-			return &problem{"rows differ", diff("line", []string{q.Hash.String()}, []string{got.String()})}
+			return &problem{"rows differ", Diff("line", []string{q.Hash.String()}, []string{got.String()})}
 		}
 		return nil
 	}
 	if slices.EqualFunc(expected, actual.rows, slices.Equal) {
 		return nil
 	}
-	return &problem{"rows differ", diff("row", formatRows(expected), formatRows(actual.rows))}
+	return &problem{"rows differ", Diff("row", formatRows(expected), formatRows(actual.rows))}
 }
 
 // hashRows digests rows that are sorted already.
@@ -102,8 +102,8 @@ const (
 	diffMaxLines = 200
 )
 
-// diff shows what is missing (-) and what is too much (+).
-func diff(noun string, expected, actual []string) string {
+// Diff shows what is missing (-) and what is too much (+).
+func Diff(noun string, expected, actual []string) string {
 	text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
 		A: terminated(expected), B: terminated(actual),
 		FromFile: fmt.Sprintf("expected (%s)", count(len(expected), noun, noun+"s")),

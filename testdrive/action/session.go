@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"strconv"
@@ -293,4 +294,14 @@ func (s *Session) Rows(ctx context.Context, sql string) ([][]string, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// CopyFrom runs a COPY … FROM STDIN with data.
+func (s *Session) CopyFrom(ctx context.Context, data io.Reader, sql string) error {
+	conn, err := s.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = conn.CopyFrom(ctx, data, sql)
+	return err
 }

@@ -33,7 +33,7 @@ func (m *Machine) runText(ctx context.Context, b script.Block, c *script.Text, t
 		if actual == expected {
 			return false, nil
 		}
-		return !script.Once(sql), &problem{"text differs", diff("line", lines(expected), lines(actual))}
+		return !script.Once(sql), &problem{"text differs", Diff("line", lines(expected), lines(actual))}
 	})
 	if err != nil && m.o.Rewrite && last != nil {
 		m.edits = append(m.edits, m.file.TextEdit(b, *last))
