@@ -31,10 +31,11 @@ func newOracle(tb testing.TB) *oracle {
 	}
 	tb.Cleanup(func() { conn.Close(ctx) })
 	_, err = conn.Exec(ctx, `create function pg_temp.try(q text, s text) returns text language plpgsql as $$
-		declare r text; c text; m text; begin
+		declare r text; c text; m text; d text; begin
 		execute q using s into r; return coalesce(r, 'NULL');
-		exception when others then get stacked diagnostics c = returned_sqlstate, m = message_text;
-		return 'error ' || c || ': ' || m; end $$;
+		exception when others then
+		get stacked diagnostics c = returned_sqlstate, m = message_text, d = pg_exception_detail;
+		return 'error ' || c || ': ' || m || case when d <> '' then ' / ' || d else '' end; end $$;
 		create function pg_temp.literal(s text, t text) returns text language plpgsql as $$
 		declare r text; begin execute format('select (%L::%s)::text', s, t) into r; return r; end $$`)
 	if err != nil {
@@ -71,6 +72,9 @@ func showErr(err error) string {
 	if !errors.As(err, &e) {
 		return "not a client's error: " + err.Error()
 	}
+	if e.Detail != "" {
+		return fmt.Sprintf("error %s: %s / %s", e.Code, e.Message, e.Detail)
+	}
 	return fmt.Sprintf("error %s: %s", e.Code, e.Message)
 }
 
@@ -102,7 +106,11 @@ var parsers = map[string]func(s string) string{
 		return show(stringer(d.AppendTextTZ(nil)), err)
 	},
 	"interval": func(s string) string { d, err := adt.ParseInterval(s, -1); return show(d, err) },
-	"numeric":  func(s string) string { d, err := adt.ParseNumeric(s); return show(d, err) },
+	"jsonb": func(s string) string {
+		j, err := adt.ParseJsonb(nil, s)
+		return show(adt.Jsonb(j), err)
+	},
+	"numeric": func(s string) string { d, err := adt.ParseNumeric(s); return show(d, err) },
 }
 
 // lines reads a corpus: one value a line, quoted as in Go where it begins with a quote.

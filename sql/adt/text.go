@@ -29,3 +29,13 @@ func trimSpace(s string) string {
 
 // borrow gives b as a string without a copy, for calls that keep nothing of it.
 func borrow(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+func hexDigit(c byte) (byte, bool) {
+	switch {
+	case isDigit(c):
+		return c - '0', true
+	case lower(c)-'a' < 6:
+		return lower(c) - 'a' + 10, true
+	}
+	return 0, false
+}
