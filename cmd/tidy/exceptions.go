@@ -4,12 +4,13 @@ package main
 // one, or a larger one, wants a reason that a reviewer believes.
 
 // What a size is of, and its limit. A function that is one switch over a closed set may be longer if a comment in it
-// says "closed set"; a table inside a test is data, so the functions of tests are not measured.
+// says "closed set". A table inside a test is data, so neither the functions nor the lines of tests are measured. Of
+// packages the lines of code are counted, not comments and blanks.
 const (
 	functionLimit = 70
 	fileLimit     = 700
 	packageLimit  = 3000
-	lineLimit     = 130 // columns, a tab counting as four
+	lineLimit     = 140 // columns, a tab counting as four
 )
 
 // oversize lets one function, file or package have up to a number of lines.
@@ -29,6 +30,7 @@ var goroutineOwners = []exception{
 	{where: "storage/shard/", why: "background maintenance, stopped by Close"},
 	{where: "storage/txn/", why: "the line to consensus, stopped by Close"},
 	{where: "compute/dataflow/", why: "a large stage runs on several goroutines, joined before the next"},
+	{where: "compute/sink/", why: "a view's parts are finished side by side, joined before the append"},
 	{where: "compute/engine/", why: "dataflows' ticks, stopped by Close"},
 	{where: "compute/controller/", why: "one reader a replica, stopped by Close"},
 	{where: "planner/coord/", why: "the commit line and timers, stopped by Close"},
@@ -42,6 +44,9 @@ var goroutineOwners = []exception{
 // globalsAllowed are package-level variables that may change.
 var globalsAllowed = []exception{
 	{where: "sql/invariants/on.go:points", why: "named stops are set by tests, far from the code that has them"},
+	{where: "sql/parser/tidb.go:setDriver", why: "TiDB's parser panics without driver hooks, which it keeps in globals"},
+	{where: "sql/parser/tidb.go:tidbParsers", why: "a pool: what is in it outlives no call"},
+	{where: "sql/parser/parser.go:parsers", why: "a pool: what is in it outlives no call"},
 }
 
 // exception lets what begins with where break a rule.

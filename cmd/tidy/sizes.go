@@ -28,10 +28,10 @@ func checkSizes(t *tree, ratchet []oversize) []finding {
 		if f.generated {
 			continue
 		}
-		out = append(out, longLines(f)...)
 		all = append(all, measured{f.path, f.path, 0, len(f.lines), fileLimit, "file"})
 		if !f.test {
-			perPackage[f.dir] += len(f.lines)
+			out = append(out, longLines(f)...)
+			perPackage[f.dir] += codeLines(t, f)
 			all = append(all, functionSizes(t, f)...)
 		}
 	}
@@ -64,6 +64,30 @@ func checkSizes(t *tree, ratchet []oversize) []finding {
 		}
 	}
 	return out
+}
+
+// codeLines counts the lines that are neither blank nor comment.
+func codeLines(t *tree, f *file) int {
+	comment := map[int]bool{}
+	for _, group := range f.syntax.Comments {
+		for _, c := range group.List {
+			first := t.line(c.Pos())
+			// What begins after code on its line is no line of its own.
+			if len(bytes.TrimSpace(f.lines[first-1][:t.fset.Position(c.Pos()).Column-1])) > 0 {
+				first++
+			}
+			for l := first; l <= t.line(c.End()); l++ {
+				comment[l] = true
+			}
+		}
+	}
+	n := 0
+	for i, line := range f.lines {
+		if !comment[i+1] && len(bytes.TrimSpace(line)) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func longLines(f *file) []finding {
