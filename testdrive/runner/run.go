@@ -43,6 +43,19 @@ type Interrupt struct {
 	Places int
 }
 
+// What callers need of package action, which is no door.
+const (
+	DefaultTimeout        = action.DefaultTimeout
+	DefaultInitialBackoff = action.DefaultInitialBackoff
+	DefaultBackoffFactor  = action.DefaultBackoffFactor
+)
+
+// Clock is action.Clock.
+type Clock = action.Clock
+
+// Actions lists the actions that scripts can use.
+func Actions() []string { return action.Names() }
+
 // Extension is that of script files.
 const Extension = ".td"
 

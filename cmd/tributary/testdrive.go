@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tributary-db/tributary/testdrive/runner"
+)
+
+// errScriptsFailed is what a run of scripts ends with when the runner has told all about it.
+var errScriptsFailed = errors.New("not every file passed")
+
+// defaultURL is where "tributary serve" listens if it is not told otherwise.
+const defaultURL = "postgres://materialize@127.0.0.1:6875/materialize?sslmode=disable"
+
+// suiteFlags are the flags that testdrive and slt share.
+type suiteFlags struct {
+	suite     runner.Suite
+	serve     bool
+	serveArgs []string
+}
+
+func (f *suiteFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.suite.URL, "url", "", "server to run against, any that speaks PostgreSQL's protocol (default "+
+		defaultURL+")")
+	flags.StringVar(&f.suite.HTTPAddr, "http-addr", "", "host:port of that server's HTTP side, for metrics")
+	flags.BoolVar(&f.serve, "serve", false, "start a server of our own for the run, in a temporary directory")
+	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "further argument for that server; may be repeated")
+	flags.BoolVar(&f.suite.NoReset, "no-reset", false, "do not give the server a clean state before each file")
+	flags.IntVar(&f.suite.Jobs, "jobs", 1, "how many files to run at a time, each on a server (--serve) or a database of its own")
+	flags.BoolVar(&f.suite.Shuffle, "shuffle", false, "run the files in an order that the seed decides")
+	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, names and random sleeps (default: drawn; --shuffle shows it)")
+	flags.IntVar(&f.suite.Shard, "shard", 0, "with --shard-count: which part of the files to run, from 0")
+	flags.IntVar(&f.suite.ShardCount, "shard-count", 0, "into how many parts to divide the files")
+	flags.IntVar(&f.suite.MaxErrors, "max-errors", 10, "stop after so many failed files; 0: never")
+	flags.StringVar(&f.suite.JUnitReport, "junit-report", "", "write a JUnit report to this file")
+}
+
+// finish makes the suite that the flags describe.
+func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (runner.Suite, error) {
+	s := f.suite
+	s.Paths, s.Stdin, s.Out = paths, cmd.InOrStdin(), cmd.OutOrStdout()
+	s.Clock = runner.Clock{Now: time.Now}
+	if !cmd.Flags().Changed("seed") {
+		s.Seed = uint64(rand.Uint32())
+	}
+	switch {
+	case f.serve && s.URL != "":
+		return s, errors.New("--serve and --url exclude each other")
+	case !f.serve && f.serveArgs != nil:
+		return s, errors.New("--serve-arg needs --serve")
+	case f.serve:
+		binary, err := os.Executable()
+		if err != nil {
+			return s, fmt.Errorf("find our own program: %w", err)
+		}
+		s.Serve = &runner.Serve{Binary: binary, Args: f.serveArgs}
+	case s.URL == "":
+		s.URL = defaultURL
+	}
+	if s.Shuffle {
+		fmt.Fprintf(s.Out, "seed %d\n", s.Seed)
+	}
+	return s, nil
+}
+
+// testdriveCommand is "tributary testdrive".
+func testdriveCommand() *cobra.Command {
+	var shared suiteFlags
+	var o runner.Options
+	var vars []string
+	cmd := &cobra.Command{
+		Use:   "testdrive [flags] FILE-OR-FOLDER…",
+		Short: "run .td scripts against a database",
+		Long: `Run testdrive scripts (.td) against a server and show where its answers differ.
+
+A script is a text file of blocks:
+
+    # a comment
+    > CREATE TABLE t (a int)
+    > INSERT INTO t VALUES (1), (2)
+
+    # rows may come in any order; the query is tried again until they match
+    > SELECT a FROM t
+    1
+    2
+
+    # an error
+    ! SELECT a / 0 FROM t
+    contains:division by zero
+
+    # something to do
+    $ set x=7
+    > SELECT ${x} AS seven
+    seven
+    ---
+    7
+
+A folder stands for the .td files in it, "-" for the standard input. Every file begins with a clean state: THE
+OBJECTS THAT USERS MADE ON THE SERVER ARE DROPPED, unless --no-reset is given. The exit status is 0 only if every
+file ran to its end and passed.
+
+Actions: ` + strings.Join(runner.Actions(), ", ") + `.`,
+		Example: `  tributary testdrive --serve story.td
+  tributary testdrive --url postgres://me@localhost/scratch --jobs 4 tests/`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			cmd.SilenceUsage = true
+			suite, err := shared.finish(cmd, paths)
+			if err != nil {
+				return err
+			}
+			o.Suite = suite
+			o.Env = os.LookupEnv
+			if o.Vars, err = parseVars(vars); err != nil {
+				return err
+			}
+			return runScripts(cmd.Context(), func(ctx context.Context) (runner.Summary, error) { return runner.Run(ctx, o) })
+		},
+	}
+	flags := cmd.Flags()
+	shared.register(flags)
+	flags.StringArrayVar(&vars, "var", nil, "NAME=VALUE: sets ${arg.NAME}; may be repeated")
+	flags.DurationVar(&o.Timeout, "default-timeout", runner.DefaultTimeout, "how long to try a block")
+	flags.IntVar(&o.MaxTries, "max-tries", 0, "how often to try a block; 0: as often as its time allows")
+	flags.DurationVar(&o.InitialBackoff, "initial-backoff", runner.DefaultInitialBackoff, "wait before the second try")
+	flags.Float64Var(&o.BackoffFactor, "backoff-factor", runner.DefaultBackoffFactor, "by how much each further wait is longer")
+	flags.BoolVar(&o.Rewrite, "rewrite-results", false, "write what came into the files where it differs; each block is tried once")
+	flags.SetNormalizeFunc(materializeNames)
+	return cmd
+}
+
+// materializeNames lets the flags go by the names that Materialize's tool has for them too.
+func materializeNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	switch name {
+	case "materialize-url":
+		name = "url"
+	case "shuffle-tests":
+		name = "shuffle"
+	case "default-max-tries":
+		name = "max-tries"
+	}
+	return pflag.NormalizedName(name)
+}
+
+func parseVars(list []string) (map[string]string, error) {
+	vars := map[string]string{}
+	for _, text := range list {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--var needs NAME=VALUE, not %q", text)
+		}
+		vars[name] = value
+	}
+	return vars, nil
+}
+
+// runScripts turns a summary into the command's result.
+func runScripts(ctx context.Context, run func(context.Context) (runner.Summary, error)) error {
+	summary, err := run(ctx)
+	if err == nil && !summary.OK() {
+		err = errScriptsFailed
+	}
+	return err
+}
