@@ -2,12 +2,19 @@ package controller
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/compute/engine"
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/protocol"
+	"github.com/tributary-db/tributary/compute/sink"
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/collection"
 	"github.com/tributary-db/tributary/storage/oracle"
@@ -17,17 +24,29 @@ import (
 
 // Options are what a controller stands on.
 type Options struct {
-	Set    *collection.Set
-	Oracle *oracle.Oracle
+	Set      *collection.Set
+	Oracle   *oracle.Oracle
+	Settings *settings.Set
+	Registry prometheus.Registerer
+	Log      *slog.Logger
+	// Name gives the full SQL name of a collection.
+	Name func(id tvc.ID) string
 }
+
+// Settings lists the parameters that compute reads.
+func Settings() []settings.Param { return sink.Settings() }
 
 // Controller knows the collections and the clusters that keep them up to date.
 type Controller struct {
-	o  Options
-	mu struct {
+	o Options
+	// shared is what all replicas in this process have in common; local is a replica of no cluster, for
+	// what reads no collection.
+	shared engine.Options
+	local  *engine.Engine
+	mu     struct {
 		sync.Mutex
 		collections map[tvc.ID]*coll
-		clusters    map[tvc.ID]map[tvc.ID]protocol.Replica // cluster → replica
+		clusters    map[tvc.ID][]*engine.Engine
 		transient   uint64
 	}
 }
@@ -60,33 +79,67 @@ type coll struct {
 func New(o Options) *Controller {
 	c := &Controller{o: o}
 	c.mu.collections = map[tvc.ID]*coll{}
-	c.mu.clusters = map[tvc.ID]map[tvc.ID]protocol.Replica{}
+	c.mu.clusters = map[tvc.ID][]*engine.Engine{}
+	c.shared = engine.Options{Sched: dataflow.NewScheduler(), Group: o.Set.Group(), Inputs: c, Listener: c,
+		Settings: o.Settings, Staging: sink.NewBudget(o.Settings), SinkMetrics: sink.NewMetrics(o.Registry),
+		Metrics: engine.NewMetrics(o.Registry), Log: o.Log,
+		Shard: func(id tvc.ID) (*shard.Shard, string, bool) {
+			sh, ok := o.Set.Shard(id)
+			return sh, o.Name(id), ok
+		}}
+	local := c.shared
+	local.Workers = 1
+	c.local = engine.New(local)
 	return c
 }
 
-// AddReplica makes a replica part of a cluster: it gets every dataflow of the cluster.
-func (c *Controller) AddReplica(cluster, id tvc.ID, r protocol.Replica) {
+// Close stops all replicas.
+func (c *Controller) Close() {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.mu.clusters[cluster] == nil {
-		c.mu.clusters[cluster] = map[tvc.ID]protocol.Replica{}
+	all := []*engine.Engine{c.local}
+	for _, rs := range c.mu.clusters {
+		all = append(all, rs...)
 	}
-	c.mu.clusters[cluster][id] = r
-	for _, x := range c.mu.collections {
-		if x.create != nil && x.cluster == cluster && x.err == nil {
-			r.Create(x.create)
-		}
+	c.mu.Unlock()
+	for _, e := range all {
+		e.Close()
 	}
 }
 
-// RemoveReplica takes a replica out of its cluster. It is the caller's to close.
-func (c *Controller) RemoveReplica(cluster, id tvc.ID) {
+// SetCluster gives a cluster one replica for each of the given numbers of workers; none ends it. Its
+// dataflows start anew on them.
+func (c *Controller) SetCluster(id tvc.ID, workers ...int) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.mu.clusters[cluster], id)
-	if len(c.mu.clusters[cluster]) == 0 {
-		delete(c.mu.clusters, cluster)
+	old := c.mu.clusters[id]
+	delete(c.mu.clusters, id)
+	for _, w := range workers {
+		o := c.shared
+		o.Workers = w
+		c.mu.clusters[id] = append(c.mu.clusters[id], engine.New(o))
 	}
+	for _, x := range c.mu.collections {
+		if x.create != nil && x.cluster == id && x.err == nil {
+			x.hydrated, x.upper = false, 0
+			for _, e := range c.mu.clusters[id] {
+				e.Create(c.again(x))
+			}
+		}
+	}
+	c.mu.Unlock()
+	for _, e := range old {
+		e.Close()
+	}
+}
+
+// again describes a dataflow that is started on another replica: from where its output, or what it holds,
+// stands now.
+func (c *Controller) again(x *coll) *protocol.Create {
+	cr := *x.create
+	if x.create.Index != nil && x.hold != nil {
+		cr.AsOf = max(cr.AsOf, tvc.Time(x.hold.Since()))
+	}
+	x.create = &cr
+	return &cr
 }
 
 // Table makes a collection known that nothing computes.
@@ -96,15 +149,38 @@ func (c *Controller) Table(id tvc.ID, sh *shard.Shard) {
 	c.mu.collections[id] = &coll{id: id, shard: sh, dependents: map[tvc.ID]*coll{}, changed: make(chan struct{})}
 }
 
-// Create starts a view (sh is its shard, which by its collection.Desc holds the inputs) or an index (sh is
-// nil, and hold, which becomes the controller's, holds the inputs at the as-of).
-func (c *Controller) Create(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold) {
+// View starts a materialized view on a cluster, from where its shard stands. The shard's collection.Desc
+// holds the inputs. A shard to which nothing was appended begins at its upper.
+func (c *Controller) View(cluster, id tvc.ID, p *plan.Dataflow, sh *shard.Shard) {
+	cr := &protocol.Create{ID: id, Plan: p, View: &protocol.View{Fresh: sh.Upper() == sh.Since()}}
+	cr.AsOf = sh.Upper().Last()
+	if cr.View.Fresh {
+		cr.AsOf = tvc.Time(sh.Upper())
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.createLocked(cluster, cr, sh, hold)
+	c.createLocked(cluster, cr, sh, nil)
 }
 
-func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold) *coll {
+// Index starts an index on a cluster: the plan's result, arranged by some of its columns.
+func (c *Controller) Index(ctx context.Context, cluster, id tvc.ID, p *plan.Dataflow, keys []int) error {
+	hold, err := c.o.Set.Hold("index "+p.Name, p.Imports()...)
+	if err != nil {
+		return err
+	}
+	asOf, err := c.o.Oracle.ReadTime(ctx)
+	if err != nil {
+		hold.Release()
+		return err
+	}
+	asOf = max(asOf, tvc.Time(hold.Since()))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.createLocked(cluster, &protocol.Create{ID: id, Plan: p, AsOf: asOf, Index: &protocol.Index{Keys: keys}}, nil, hold)
+	return nil
+}
+
+func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold) {
 	x := &coll{id: cr.ID, shard: sh, create: cr, cluster: cluster, dependents: map[tvc.ID]*coll{}, hold: hold,
 		through: map[tvc.ID]tvc.Frontier{}, changed: make(chan struct{}), held: map[*IndexHold]tvc.Frontier{}}
 	for _, id := range cr.Plan.Imports() {
@@ -116,10 +192,9 @@ func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard
 		in.dependents[cr.ID] = x
 	}
 	c.mu.collections[cr.ID] = x
-	for _, r := range c.mu.clusters[cluster] {
-		r.Create(cr)
+	for _, e := range c.mu.clusters[cluster] {
+		e.Create(cr)
 	}
-	return x
 }
 
 // Drop forgets a collection and stops its dataflow. What depends on it must have been dropped before.
@@ -136,11 +211,14 @@ func (c *Controller) Drop(id tvc.ID) {
 	}
 	x.err = errDropped
 	x.notify()
-	replicas := c.replicasLocked(x.cluster)
+	replicas := c.mu.clusters[x.cluster]
 	c.mu.Unlock()
 	if x.create != nil {
-		for _, r := range replicas {
-			r.Compact(id, tvc.Done)
+		for _, e := range replicas {
+			e.Compact(id, tvc.Done)
+		}
+		if x.create.View != nil {
+			c.shared.SinkMetrics.Forget(x.create.Plan.Name)
 		}
 	}
 	if x.hold != nil {
@@ -150,44 +228,10 @@ func (c *Controller) Drop(id tvc.ID) {
 
 var errDropped = pgerr.New(pgerr.UndefinedObject, "a collection that is read has been dropped")
 
-func (c *Controller) replicasLocked(cluster tvc.ID) []protocol.Replica {
-	var out []protocol.Replica
-	for _, r := range c.mu.clusters[cluster] {
-		out = append(out, r)
-	}
-	return out
-}
-
 // notify lets whoever waits for the collection look again. The controller's lock is held.
 func (x *coll) notify() {
 	close(x.changed)
 	x.changed = make(chan struct{})
-}
-
-// Replica gives a replica of a cluster that queries can be sent to.
-func (c *Controller) Replica(cluster tvc.ID) (protocol.Replica, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, r := range c.mu.clusters[cluster] {
-		return r, nil
-	}
-	return nil, pgerr.New(pgerr.ObjectNotInPrerequisiteState, "the cluster has no replica").
-		WithHint("Choose another cluster with SET cluster, or give this one replicas.")
-}
-
-// Peek reads an index at a time through which Wait has found it complete. emit gets blocks, borrowed.
-func (c *Controller) Peek(ctx context.Context, p *protocol.Peek, emit func(*vec.Block) error) error {
-	c.mu.Lock()
-	x := c.mu.collections[p.Lookup.Index]
-	c.mu.Unlock()
-	if x == nil {
-		return errDropped
-	}
-	r, err := c.Replica(x.cluster)
-	if err != nil {
-		return err
-	}
-	return r.Peek(ctx, p, emit)
 }
 
 // Subscription is a running subscription. Whoever has it owes a Close.
@@ -197,19 +241,42 @@ type Subscription struct {
 	feed *protocol.Feed
 }
 
-// Subscribe starts a subscription at a time. hold, which becomes the controller's, holds its inputs there.
-func (c *Controller) Subscribe(cluster tvc.ID, p *plan.Dataflow, at tvc.Time, s *protocol.Subscribe, hold *collection.Hold) *Subscription {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mu.transient++
-	id := tvc.ID{Class: 't', N: c.mu.transient}
-	c.createLocked(cluster, &protocol.Create{ID: id, Plan: p, AsOf: at, Subscribe: s}, nil, hold)
-	return &Subscription{c: c, id: id, feed: s.Feed}
+// SubscribeOptions describe a subscription.
+type SubscribeOptions struct {
+	Plan *plan.Dataflow
+	At   tvc.Time
+	// NoSnapshot leaves out what there is at the time.
+	NoSnapshot bool
+	// UpTo ends it: no change at or after it is given. 0: never.
+	UpTo tvc.Frontier
+	// MaxLagBytes bounds what may wait for a slow client. 0 means protocol.DefaultLagBytes.
+	MaxLagBytes int64
 }
 
-// Next gives the next changes; see protocol.Feed.
-func (s *Subscription) Next(ctx context.Context) (protocol.Delivery, bool, error) {
-	return s.feed.Next(ctx)
+// Subscribe starts a subscription at a time at which the caller holds what it reads.
+func (c *Controller) Subscribe(cluster tvc.ID, o SubscribeOptions) (*Subscription, error) {
+	hold, err := c.o.Set.Hold("subscription to "+o.Plan.Name, o.Plan.Imports()...)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.mu.clusters[cluster]) == 0 {
+		hold.Release()
+		return nil, errNoReplica
+	}
+	c.mu.transient++
+	id := tvc.ID{Class: 't', N: c.mu.transient}
+	s := &protocol.Subscribe{Feed: protocol.NewFeed(o.MaxLagBytes), NoSnapshot: o.NoSnapshot, UpTo: o.UpTo}
+	c.createLocked(cluster, &protocol.Create{ID: id, Plan: o.Plan, AsOf: o.At, Subscribe: s}, nil, hold)
+	return &Subscription{c: c, id: id, feed: s.Feed}, nil
+}
+
+// Next gives the next changes and through where they are complete; ok is false at the end. If ctx ends it
+// fails with ctx's cause and nothing is lost.
+func (s *Subscription) Next(ctx context.Context) (rows *vec.Block, upper tvc.Frontier, ok bool, err error) {
+	d, ok, err := s.feed.Next(ctx)
+	return d.Rows, d.Upper, ok, err
 }
 
 // Complete gives the frontier below which the subscription has everything, going by a closed time: it

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 
+	"github.com/tributary-db/tributary/compute/engine"
 	"github.com/tributary-db/tributary/compute/protocol"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -78,24 +79,23 @@ func (c *Controller) Progress(p protocol.Progress) {
 		wake = append(wake, d)
 	}
 	since := x.sinceLocked()
-	replicas := map[tvc.ID][]protocol.Replica{}
-	for _, d := range append(wake, x) {
-		if replicas[d.cluster] == nil {
-			replicas[d.cluster] = c.replicasLocked(d.cluster)
-		}
+	replicas := make([][]*engine.Engine, len(wake))
+	for i, d := range wake {
+		replicas[i] = c.mu.clusters[d.cluster]
 	}
+	own := c.mu.clusters[x.cluster]
 	c.mu.Unlock()
-	for _, d := range wake {
-		for _, r := range replicas[d.cluster] {
-			r.Wake(d.id)
+	for i, d := range wake {
+		for _, e := range replicas[i] {
+			e.Wake(d.id)
 		}
 	}
 	if x.hold != nil {
 		x.hold.Downgrade(p.Upper - 1)
 	}
 	if x.create.Index != nil {
-		for _, r := range replicas[x.cluster] {
-			r.Compact(x.id, since)
+		for _, e := range own {
+			e.Compact(x.id, since)
 		}
 	}
 }

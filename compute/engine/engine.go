@@ -18,7 +18,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 
@@ -29,6 +28,7 @@ import (
 	"github.com/tributary-db/tributary/compute/source"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/shard"
@@ -42,16 +42,15 @@ type Options struct {
 	Workers int
 	Sched   *dataflow.Scheduler
 	// Shard gives the shard of a collection and its full SQL name.
-	Shard    func(id tvc.ID) (*shard.Shard, string, bool)
-	Group    *txn.Group
-	Inputs   protocol.Inputs
-	Listener protocol.Listener
-	Staging  *sink.Budget
-	// SharedBatchMaxBytes is the sinks' threshold, read once per worker and interval.
-	SharedBatchMaxBytes func() int64
-	SinkMetrics         *sink.Metrics
-	Metrics             *Metrics
-	Log                 *slog.Logger
+	Shard       func(id tvc.ID) (*shard.Shard, string, bool)
+	Group       *txn.Group
+	Inputs      protocol.Inputs
+	Listener    protocol.Listener
+	Staging     *sink.Budget
+	Settings    *settings.Set
+	SinkMetrics *sink.Metrics
+	Metrics     *Metrics
+	Log         *slog.Logger
 }
 
 // Engine is a replica in this process.
@@ -122,7 +121,7 @@ func (e *Engine) Wake(id tvc.ID) {
 }
 
 // Peek is protocol.Replica's.
-func (e *Engine) Peek(ctx context.Context, p *protocol.Peek, emit func(*vec.Block) error) error {
+func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, error) {
 	e.mu.Lock()
 	d := e.mu.running[p.Lookup.Index]
 	e.mu.Unlock()
@@ -131,46 +130,54 @@ func (e *Engine) Peek(ctx context.Context, p *protocol.Peek, emit func(*vec.Bloc
 		index = d.index.Load()
 	}
 	if index == nil {
-		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "the index is not there any more")
+		return nil, errDropped
 	}
 	if err := index.Err(p.At); err != nil {
-		return err
+		return nil, err
 	}
 	prog, err := scalar.Compile(p.Lookup.MFP, p.Cols, p.Env)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var out *vec.Block
+	cols := mfpTypes(p.Lookup.MFP, p.Cols)
+	res := sink.NewResult(cols, p.Finishing, p.MaxBytes)
+	out := vec.NewBlock(kindsOf(cols), 0)
 	var errs scalar.Errors
-	return index.Read(p.At, p.Lookup.Keys, func(b *vec.Block) error {
-		if err := ctx.Err(); err != nil {
+	err = index.Read(p.At, p.Lookup.Keys, func(b *vec.Block) error {
+		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		e.o.Metrics.peekRows.Add(float64(b.Len))
-		if out == nil {
-			out = vec.NewBlock(mfpKinds(p.Lookup.MFP, p.Cols), b.Len)
-		}
 		out.Reset()
 		prog.Apply(b, out, &errs)
 		if errs.Len() > 0 {
 			return errs.Errs[0]
 		}
-		if out.Len == 0 {
-			return nil
-		}
-		return emit(out)
+		return res.Add(out)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return res.Finish()
 }
 
-// mfpKinds gives the kinds of what an MFP over the given columns gives.
-func mfpKinds(m scalar.MFP, cols []types.T) []types.Kind {
-	kinds := make([]types.Kind, len(m.Project))
+// mfpTypes gives the types of what an MFP over the given columns gives.
+func mfpTypes(m scalar.MFP, cols []types.T) []types.T {
+	out := make([]types.T, len(m.Project))
 	for i, c := range m.Project {
 		if c < m.Arity {
-			kinds[i] = cols[c].Kind()
+			out[i] = cols[c]
 		} else {
-			kinds[i] = m.Map[c-m.Arity].Type().Kind()
+			out[i] = m.Map[c-m.Arity].Type()
 		}
+	}
+	return out
+}
+
+func kindsOf(cols []types.T) []types.Kind {
+	kinds := make([]types.Kind, len(cols))
+	for i, c := range cols {
+		kinds[i] = c.Kind()
 	}
 	return kinds
 }
@@ -248,4 +255,4 @@ func feedOf(flow *dataflow.Dataflow, s *source.Stream) func(context.Context) (*v
 	}
 }
 
-var errDropped = errors.New("a collection that is read has been dropped")
+var errDropped = pgerr.New(pgerr.UndefinedObject, "a collection that is read has been dropped")

@@ -58,7 +58,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 		return nil, 0, errDropped
 	}
 	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), lower: sh.Upper(), start: verify}
-	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, SharedBatchMaxBytes: d.e.o.SharedBatchMaxBytes,
+	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, Settings: d.e.o.Settings,
 		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: name}
 	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
 	switch {

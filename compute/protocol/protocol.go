@@ -28,9 +28,8 @@ type Replica interface {
 	Compact(id tvc.ID, since tvc.Frontier)
 	// Wake says that an input of a dataflow may have become complete further than before.
 	Wake(id tvc.ID)
-	// Peek reads an index, which must be complete through the time and not compacted past it. emit gets
-	// blocks, which are borrowed.
-	Peek(ctx context.Context, p *Peek, emit func(*vec.Block) error) error
+	// Peek reads an index, which must be complete through the time and not compacted past it.
+	Peek(ctx context.Context, p *Peek) (Rows, error)
 	// Query runs a plan once, over inputs that are complete through the time and held at it.
 	Query(ctx context.Context, q *Query) (Rows, error)
 }
@@ -69,10 +68,12 @@ type Subscribe struct {
 // Peek is a read of an index.
 type Peek struct {
 	Lookup *plan.Lookup
-	// Cols are the types of the index's columns.
-	Cols []types.T
-	At   tvc.Time
-	Env  scalar.Env
+	// Cols are the types of the columns of the relation that the index is on.
+	Cols      []types.T
+	Finishing plan.Finishing
+	At        tvc.Time
+	MaxBytes  int64
+	Env       scalar.Env
 }
 
 // Query is a plan to be run once.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/shard"
@@ -44,6 +45,12 @@ type stage struct {
 	tick  dataflow.Tick
 }
 
+// sharedBatchMaxBytes is the threshold up to which a worker stages an interval's rows for the one part that
+// all workers share.
+var sharedBatchMaxBytes = settings.NewBytes("compute_mv_sink_shared_batch_max_bytes", 1<<20, 0, 1<<30,
+	"how many bytes of an interval's changes one worker hands over to be written as one part with those of the others; 0: every worker writes a part of its own",
+	"next interval")
+
 // View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty and
 // Contents are the goroutine's that drives the dataflow.
 type View struct {
@@ -57,8 +64,8 @@ type View struct {
 type ViewOptions struct {
 	Shard   *shard.Shard
 	Workers int
-	// SharedBatchMaxBytes is how much one worker may stage for one interval; 0: workers share nothing.
-	SharedBatchMaxBytes func() int64
+	// Settings has the threshold, read once per worker and interval.
+	Settings *settings.Set
 	// Staging bounds what all sinks of the process stage.
 	Staging *Budget
 	Metrics *Metrics
@@ -119,7 +126,7 @@ func (v *View) TakeBack(b *vec.Block, at tvc.Time) error {
 func (v *View) put(s *stage, b *vec.Block) error {
 	if !s.open {
 		s.open = true
-		s.limit = v.o.SharedBatchMaxBytes()
+		s.limit = sharedBatchMaxBytes.Get(v.o.Settings)
 		s.alone = s.limit == 0
 		if s.alone {
 			s.limit = aloneBytes

@@ -1,0 +1,80 @@
+package controller
+
+import (
+	"context"
+
+	"github.com/tributary-db/tributary/compute/engine"
+	"github.com/tributary-db/tributary/compute/plan"
+	"github.com/tributary-db/tributary/compute/protocol"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// Query is a one-off read at a time at which the caller holds what it reads. Exactly one of Plan and Lookup
+// is set.
+type Query struct {
+	Plan *plan.Dataflow
+	// Lookup reads an index over a relation with the columns Cols.
+	Lookup    *plan.Lookup
+	Cols      []types.T
+	Finishing plan.Finishing
+	// Cluster runs a Plan; a Lookup runs where its index is.
+	Cluster  tvc.ID
+	At       tvc.Time
+	MaxBytes int64
+	Env      scalar.Env
+}
+
+// Rows is a result, to be read by one goroutine.
+type Rows = protocol.Rows
+
+var errNoReplica = pgerr.New(pgerr.ObjectNotInPrerequisiteState, "the cluster has no replica").
+	WithHint("Choose another cluster with SET cluster, or give this one replicas.")
+
+// Query waits until what is read is complete through the time, and reads it.
+func (c *Controller) Query(ctx context.Context, q *Query) (Rows, error) {
+	if q.Lookup != nil {
+		return c.lookup(ctx, q)
+	}
+	run := c.local
+	if imports := q.Plan.Imports(); len(imports) > 0 {
+		if err := c.Wait(ctx, imports, q.At); err != nil {
+			return nil, err
+		}
+		var err error
+		if run, err = c.replica(q.Cluster); err != nil {
+			return nil, err
+		}
+	}
+	return run.Query(ctx, &protocol.Query{Plan: q.Plan, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env})
+}
+
+// lookup answers from an index.
+func (c *Controller) lookup(ctx context.Context, q *Query) (Rows, error) {
+	if err := c.Wait(ctx, []tvc.ID{q.Lookup.Index}, q.At); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	x := c.mu.collections[q.Lookup.Index]
+	c.mu.Unlock()
+	if x == nil {
+		return nil, errDropped
+	}
+	run, err := c.replica(x.cluster)
+	if err != nil {
+		return nil, err
+	}
+	return run.Peek(ctx, &protocol.Peek{Lookup: q.Lookup, Cols: q.Cols, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env})
+}
+
+// replica gives a replica of a cluster that queries can be sent to.
+func (c *Controller) replica(cluster tvc.ID) (*engine.Engine, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if rs := c.mu.clusters[cluster]; len(rs) > 0 {
+		return rs[0], nil
+	}
+	return nil, errNoReplica
+}
