@@ -26,6 +26,9 @@ import (
 // ErrIndeterminate says that a Commit may or may not have happened.
 var ErrIndeterminate = errors.New("outcome unknown")
 
+// ErrBroken says that the store has failed in a way that only opening it anew can mend.
+var ErrBroken = errors.New("consensus store is broken")
+
 // Version numbers a register's entries from 1. 0 is the version of a register without any.
 type Version uint64
 

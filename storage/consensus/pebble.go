@@ -220,9 +220,9 @@ func (p *Pebble) Commit(ctx context.Context, units []Unit) ([]Outcome, error) {
 	}
 	if err := p.store(writes); err != nil {
 		p.mu.Lock()
-		p.mu.broken = fmt.Errorf("consensus store failed, its directory must be opened anew: %w", err)
+		p.mu.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 		p.mu.Unlock()
-		return nil, errors.Join(ErrIndeterminate, err)
+		return nil, fmt.Errorf("%w: %w", ErrIndeterminate, err)
 	}
 	p.mu.Lock()
 	for _, w := range writes {

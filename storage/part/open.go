@@ -22,6 +22,7 @@ type Object struct {
 
 	file   *ipc.FileReader
 	blocks int
+	size   int64
 }
 
 // Open takes the bytes of an object; they must not be changed any more.
@@ -58,6 +59,7 @@ func (c *Codec) Open(data []byte) (o *Object, err error) {
 		Rows:   int(binary.LittleEndian.Uint64(data[24:])),
 		file:   file,
 		blocks: file.NumRecords(),
+		size:   int64(len(body)),
 	}, nil
 }
 
@@ -78,6 +80,9 @@ func aligned(data []byte) []byte {
 	copy(out, data)
 	return out
 }
+
+// Size is how many bytes of memory the object keeps.
+func (o *Object) Size() int64 { return o.size }
 
 // Blocks is how many blocks there are.
 func (o *Object) Blocks() int { return o.blocks }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -40,7 +41,8 @@ type Token struct {
 // Op is one of Create, Append, Evolve, Seal, Downgrade, and the package's own replace and rollup. The set is
 // closed.
 type Op interface {
-	shard() ID
+	// shard gives the ID of the shard that is operated on, and its handle unless it is to be made.
+	shard() (ID, *Shard)
 }
 
 // Create makes a shard. It is refused as Exists if there is or was one of that ID.
@@ -50,6 +52,8 @@ type Create struct {
 	// Since and Upper are where it begins: 0 for a table; the as-of for a view, of which nothing is known
 	// before.
 	Since, Upper tvc.Frontier
+	// Name labels its metrics until it is opened; "" means the ID.
+	Name string
 }
 
 // Append adds what Written holds and moves the shard's upper from Lower to Upper. Updates without times of
@@ -68,6 +72,19 @@ type Append struct {
 	Written  []*Written
 	// Token makes a retry harmless; Client.Token gives a fresh one. The zero Token gets one by itself.
 	Token Token
+}
+
+// InlineBytes is how many bytes of rows the append brings into the state.
+func (o Append) InlineBytes() int {
+	n := 0
+	for _, w := range o.Written {
+		for _, r := range w.runs {
+			for _, p := range r {
+				n += len(p.inline)
+			}
+		}
+	}
+	return n
 }
 
 // Evolve gives the shard a further schema, which has the columns of the latest one and, at the end, more
@@ -90,11 +107,11 @@ type Downgrade struct {
 	Since tvc.Frontier
 }
 
-func (o Create) shard() ID    { return o.ID }
-func (o Append) shard() ID    { return o.Shard.id }
-func (o Evolve) shard() ID    { return o.Shard.id }
-func (o Seal) shard() ID      { return o.Shard.id }
-func (o Downgrade) shard() ID { return o.Shard.id }
+func (o Create) shard() (ID, *Shard)    { return o.ID, nil }
+func (o Append) shard() (ID, *Shard)    { return o.Shard.id, o.Shard }
+func (o Evolve) shard() (ID, *Shard)    { return o.Shard.id, o.Shard }
+func (o Seal) shard() (ID, *Shard)      { return o.Shard.id, o.Shard }
+func (o Downgrade) shard() (ID, *Shard) { return o.Shard.id, o.Shard }
 
 // Reason says why an operation was refused.
 type Reason uint8
@@ -141,8 +158,15 @@ type Refusal struct {
 	// Upper, Since and Schema are the shard's at that moment.
 	Upper, Since tvc.Frontier
 	Schema       SchemaID
+	// Register and Version are, for a VersionMismatch, the register and its version; Op is then the number of
+	// operations.
+	Register string
+	Version  consensus.Version
 }
 
 func (r *Refusal) String() string {
+	if r.Reason == VersionMismatch {
+		return fmt.Sprintf("%v (register %s: version %d)", r.Reason, r.Register, r.Version)
+	}
 	return fmt.Sprintf("%v (op %d on %s: upper %v since %v schema %d)", r.Reason, r.Op, r.Shard, r.Upper, r.Since, r.Schema)
 }

@@ -2,126 +2,240 @@ package shard
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 
-	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/sql/invariants"
+	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // Shard is a process's one handle on a shard. It is safe for concurrent use.
 type Shard struct {
-	id ID
+	id     ID
+	client *Client
+	key    tvc.FingerprintKey
+
+	// now is the newest durable state; written under mu.
+	now     atomic.Pointer[state]
+	bound   atomic.Pointer[func(upper tvc.Frontier) tvc.Frontier]
+	metrics atomic.Pointer[shardMetrics]
+
+	// maintaining and compacting let one goroutine at a time do each.
+	maintaining, compacting sync.Mutex
+
+	mu struct {
+		sync.Mutex
+		watchers map[*watcher]bool
+		// pins counts, by version, the scans that read a state.
+		pins map[consensus.Version]int
+		// dead are objects that the newest state no longer names, in the order of the versions that dropped
+		// them: one may be deleted when no scan reads an older version.
+		dead []deadObject
+	}
 }
+
+type watcher struct{ ch chan<- struct{} }
+
+type deadObject struct {
+	key     string
+	dropped consensus.Version
+}
+
+func newShard(c *Client, id ID, name string, s *state) *Shard {
+	sh := &Shard{id: id, client: c, key: s.key}
+	sh.mu.watchers = map[*watcher]bool{}
+	sh.mu.pins = map[consensus.Version]int{}
+	sh.metrics.Store(c.metrics.shard(name))
+	sh.now.Store(s)
+	return sh
+}
+
+func (s *Shard) current() *state { return s.now.Load() }
 
 // ID is the shard's name.
 func (s *Shard) ID() ID { return s.id }
 
 // Upper is the physical upper: complete below it, durably.
-func (s *Shard) Upper() tvc.Frontier { panic("sketch") }
+func (s *Shard) Upper() tvc.Frontier { return s.current().upper }
 
 // Since is the least as-of that can be read.
-func (s *Shard) Since() tvc.Frontier { panic("sketch") }
+func (s *Shard) Since() tvc.Frontier { return s.current().since }
 
 // Schema is the latest schema and its number.
-func (s *Shard) Schema() (Schema, SchemaID) { panic("sketch") }
+func (s *Shard) Schema() (Schema, SchemaID) {
+	st := s.current()
+	return st.schema(), st.schemaID()
+}
 
 // IsSealed says whether the shard has been dropped.
-func (s *Shard) IsSealed() bool { panic("sketch") }
+func (s *Shard) IsSealed() bool { return s.current().sealed }
 
 // FingerprintKey is the key of the shard's fingerprints (tvc.NewFingerprinter).
-func (s *Shard) FingerprintKey() tvc.FingerprintKey { panic("sketch") }
+func (s *Shard) FingerprintKey() tvc.FingerprintKey { return s.key }
 
-// Fingerprint is the fingerprint of all updates below Upper, both of one moment.
-func (s *Shard) Fingerprint() (tvc.Fingerprint, tvc.Frontier) { panic("sketch") }
+// Totals are the sums over all updates below Upper, of one moment. Compaction changes how many rows they are,
+// but neither Σdiff nor fingerprint.
+func (s *Shard) Totals() (Totals, tvc.Frontier) {
+	st := s.current()
+	return st.totals, st.upper
+}
+
+// WantsMaintenance says whether it is worth calling Maintain.
+func (s *Shard) WantsMaintenance() bool { return s.current().wantsMaintenance() }
 
 // Watch sends on ch, without waiting, whenever upper has moved or the shard was sealed, until cancel is
 // called. One slot is enough: a full channel already means "look again".
-func (s *Shard) Watch(ch chan<- struct{}) (cancel func()) { panic("sketch") }
-
-// ScanOptions says what a scan gives.
-type ScanOptions struct {
-	// Project lists the columns to give, in this order; nil gives all. The error column of a schema with
-	// Errors is number len(Rel.Cols).
-	Project []int
-	// Consolidate gives the rows sorted, each (at each time, for Updates) once, zeros left out. Rows are
-	// consolidated before they are projected.
-	Consolidate bool
+func (s *Shard) Watch(ch chan<- struct{}) (cancel func()) {
+	w := &watcher{ch}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.watchers[w] = true
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.mu.watchers, w)
+	}
 }
 
-// Snapshot reads the contents at asOf: blocks with diffs and without times. Unless consolidated, a row may
-// come several times, with diffs that add up to its count, also negative ones. Refused with an error if asOf
-// is before Since; asOf may lie at or past Upper: the caller knows that the shard is complete through it.
-func (s *Shard) Snapshot(ctx context.Context, asOf tvc.Time, o ScanOptions) (*Scan, error) {
-	panic("sketch")
+// WaitPast waits until the upper is past t.
+func (s *Shard) WaitPast(ctx context.Context, t tvc.Time) error {
+	ch := make(chan struct{}, 1)
+	cancel := s.Watch(ch)
+	defer cancel()
+	for !s.Upper().Past(t) {
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
-// Updates reads exactly the updates at times in [lower, upper) that lie below Upper, each with its time. It
-// needs since < lower, unless lower is 0: a bound or hold at lower-1 keeps that true.
-func (s *Shard) Updates(ctx context.Context, lower, upper tvc.Frontier, o ScanOptions) (*Scan, error) {
-	panic("sketch")
+// install makes next the newest state, wakes who watches, and says whether the shard wants maintenance. It is
+// called for each version, in order.
+func (s *Shard) install(next *state) (wants bool) {
+	last := s.current()
+	if next.version != last.version+1 {
+		invariants.Failf("shard %s: version %d follows %d", s.id, next.version, last.version)
+	}
+	var dead []deadObject
+	if next.sealed || next.nextBatch != last.nextBatch || next.rollup != last.rollup {
+		dead = s.dropped(last, next)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now.Store(next)
+	s.mu.dead = append(s.mu.dead, dead...)
+	if next.upper != last.upper || next.sealed != last.sealed {
+		for w := range s.mu.watchers {
+			select {
+			case w.ch <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return len(s.mu.dead) > 0 || next.wantsMaintenance()
 }
 
-// Scan is a stream of blocks. It keeps what it reads from being deleted until Close.
-type Scan struct{}
-
-// Next gives the next block, nil at the end. The block is borrowed until the next call and is never written
-// to: it may be shared with other readers.
-func (s *Scan) Next(ctx context.Context) (*vec.Block, error) { panic("sketch") }
-
-// Close ends the scan. It must be called once, also after an error.
-func (s *Scan) Close() { panic("sketch") }
-
-// Origin says whose bytes something is, in metrics.
-type Origin uint8
-
-const (
-	OriginAppend Origin = iota
-	OriginCompaction
-	OriginRollup
-)
-
-// WriterOptions says how rows are written.
-type WriterOptions struct {
-	// Spill lets Add write full parts as objects while more rows come; without it (a sink's staging) the
-	// rows stay in memory until Finish.
-	NoInline bool
+// dropped gives the objects that last names and next does not, and drops their parts from the cache. Batches
+// leave a state only by being replaced, so those of an append need no look.
+func (s *Shard) dropped(last, next *state) []deadObject {
+	var dead []deadObject
+	add := func(key string) { dead = append(dead, deadObject{key, next.version}) }
+	if last.rollup != next.rollup && last.rollup.version > 0 {
+		add(rollupKey(s.id, last.rollup.object))
+	}
+	if len(next.batches) > len(last.batches) {
+		return dead
+	}
+	kept := make(map[*batch]bool, len(next.batches))
+	for _, b := range next.batches {
+		kept[b] = true
+	}
+	for _, b := range last.batches {
+		if kept[b] {
+			continue
+		}
+		b.objects(s.id, add)
+		for _, r := range b.runs {
+			for _, p := range r {
+				s.client.cache.drop(p.slot)
+			}
+		}
+	}
+	return dead
 }
 
-// NewWriter begins to write rows for the shard, bound to its latest schema.
-func (s *Shard) NewWriter(o WriterOptions) *Writer { panic("sketch") }
+// pin keeps the objects of the newest state from being deleted until unpin.
+func (s *Shard) pin() *state {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := s.current()
+	s.mu.pins[st.version]++
+	return st
+}
 
-// Writer turns blocks into sorted parts. Full-size parts are put as objects while more rows are added; the
-// rest is decided by Finish: up to storage_inline_append_max_bytes it is inline, else one more object.
-type Writer struct{}
+func (s *Shard) unpin(st *state) {
+	s.mu.Lock()
+	if s.mu.pins[st.version]--; s.mu.pins[st.version] == 0 {
+		delete(s.mu.pins, st.version)
+	}
+	waiting := len(s.mu.dead) > 0
+	s.mu.Unlock()
+	if waiting {
+		s.client.wake(s)
+	}
+}
 
-// Add adds rows of the shard's stored columns (Schema.Kinds). All blocks of a writer have times, or none has:
-// then they get their time from the Append. The block is not kept.
-func (w *Writer) Add(ctx context.Context, b *vec.Block) error { panic("sketch") }
+// deletable takes the dead objects that nobody can reach any more.
+func (s *Shard) deletable() []deadObject {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for n < len(s.mu.dead) && !s.readBelowLocked(s.mu.dead[n].dropped) {
+		n++
+	}
+	out := s.mu.dead[:n:n]
+	s.mu.dead = s.mu.dead[n:]
+	return out
+}
 
-// Finish gives what was written; the writer is used up.
-func (w *Writer) Finish(ctx context.Context) (*Written, error) { panic("sketch") }
+// reachable calls visit for every object that a reader of this process can reach, or that is about to be deleted.
+func (s *Shard) reachable(visit func(key string)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current().objects(s.id, visit)
+	for _, d := range s.mu.dead {
+		visit(d.key)
+	}
+}
 
-// Abort drops what was written so far and deletes its objects.
-func (w *Writer) Abort(ctx context.Context) { panic("sketch") }
+func (s *Shard) readBelowLocked(v consensus.Version) bool {
+	for pinned := range s.mu.pins {
+		if pinned < v {
+			return true
+		}
+	}
+	return false
+}
 
-// Written is sorted parts that no state names yet: durable objects, and rows that will be inline. It is used
-// in one Append, which may be tried again until it is done; or else Discard.
-type Written struct{}
+// ErrBeforeSince says that what was asked for has been compacted away.
+var ErrBeforeSince = errors.New("history is no longer there")
 
-// Totals says what is in it: how many updates, Σ diff, and the fingerprint (without times).
-func (w *Written) Totals() Totals { panic("sketch") }
+// ErrSealed says that a shard has been dropped.
+var ErrSealed = errors.New("shard has been dropped")
 
-// Objects and Inline count its parts.
-func (w *Written) Objects() int { panic("sketch") }
+// ErrNotFound says that there is no such shard.
+var ErrNotFound = errors.New("shard does not exist")
 
-// Inline says whether it holds an inline part.
-func (w *Written) Inline() bool { panic("sketch") }
-
-// Discard deletes the objects of what was determinately not appended.
-func (w *Written) Discard(ctx context.Context) { panic("sketch") }
-
-// Totals are linear sums over updates: equal for equal multisets of rows, however they are cut.
-type Totals struct {
-	Rows        int64
-	DiffSum     int64
-	Fingerprint tvc.Fingerprint
+func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
+	if err := s.client.blob.Put(ctx, key, data); err != nil {
+		return fmt.Errorf("write shard %s: %w", s.id, err)
+	}
+	s.metrics.Load().objectPut(origin, len(data))
+	return nil
 }

@@ -1,0 +1,135 @@
+package shard
+
+import (
+	"slices"
+
+	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+const (
+	// drainBytes is how many inline bytes a state holds before they are made into an object.
+	drainBytes = 256 << 10
+	// drainBatches is how many batches a state holds before the inline ones are made into one: what a
+	// state costs to copy and a snapshot to read grows with them.
+	drainBatches = 1024
+	// mergeRuns is how many runs of objects are let be before they are merged.
+	mergeRuns = 8
+	// rollupEvery is after how many versions a rollup is written at least.
+	rollupEvery = 128
+	// rollupShare makes rollups of large states rarer: a rollup is written when the entries since the last
+	// one (at 100 bytes or so each) come to about half its size.
+	rollupShare = 256
+)
+
+// wantsMaintenance says, at the cost of a few comparisons, whether it is worth looking whether there is anything
+// to do.
+func (s *state) wantsMaintenance() bool {
+	return s.sealed || s.rollupDue() || s.inlineBytes >= drainBytes || len(s.batches) >= drainBatches || s.objectRuns >= mergeRuns ||
+		len(s.batches) > 1 && s.objectRuns > 0 && s.inlineBytes >= drainBytes/2
+}
+
+func (s *state) rollupDue() bool {
+	if s.sealed {
+		return false
+	}
+	every := max(rollupEvery, (s.inlineBytes+64*len(s.batches))/rollupShare)
+	return s.version-s.rollup.version >= consensus.Version(every)
+}
+
+// plan says which batches [from, to) are to be merged into one, now that since is at since.
+//
+// The batches fall into two zones. Those all of whose times since has reached are settled: merged, all their rows
+// are at one time, and rows that cancel vanish. The others are recent: readers may still ask for their updates one by
+// one, so they are merged among themselves only, with their times.
+func (s *state) plan(since tvc.Frontier) (from, to int, ok bool) {
+	settled := len(s.batches)
+	if i := slices.IndexFunc(s.batches, func(b *batch) bool { return b.upper > since+1 }); i >= 0 {
+		settled = i
+	}
+	if s.inlineBytes >= drainBytes || len(s.batches) >= drainBatches {
+		if from, to, ok = s.planDrain(settled); ok {
+			return from, to, true
+		}
+	}
+	if from, ok = s.planMerge(0, settled, true); ok {
+		return from, settled, true
+	}
+	if from, ok = s.planMerge(settled, len(s.batches), false); ok {
+		return from, len(s.batches), true
+	}
+	return 0, 0, false
+}
+
+// planDrain picks the zone with more inline bytes and, of it, what there is from its first inline batch on, with
+// older batches that are no larger than all of that.
+func (s *state) planDrain(settled int) (from, to int, ok bool) {
+	lo, hi := 0, settled
+	if inlineOf(s.batches[:settled]) < inlineOf(s.batches[settled:]) {
+		lo, hi = settled, len(s.batches)
+	}
+	from = slices.IndexFunc(s.batches[lo:hi], func(b *batch) bool { return b.inlineBytes() > 0 })
+	if from < 0 {
+		return 0, 0, false
+	}
+	from += lo
+	size := bytesOf(s.batches[from:hi])
+	for from > lo && s.batches[from-1].bytes() <= size {
+		from--
+		size += s.batches[from].bytes()
+	}
+	return from, hi, hi-from > 1
+}
+
+func inlineOf(batches []*batch) int {
+	n := 0
+	for _, b := range batches {
+		n += b.inlineBytes()
+	}
+	return n
+}
+
+func bytesOf(batches []*batch) int64 {
+	n := int64(0)
+	for _, b := range batches {
+		n += b.bytes()
+	}
+	return n
+}
+
+// planMerge picks, of a zone [lo, hi), the longest tail whose first batch is at most twice as large as the rest, if
+// it has so many runs that merging them is worth it. If the tail is the whole of the settled zone, then merging it
+// gives back what updates have left dead, and the rest need only be as large as a drain.
+func (s *state) planMerge(lo, hi int, settled bool) (from int, ok bool) {
+	rest := bytesOf(s.batches[lo:hi])
+	runs := 0
+	for _, b := range s.batches[lo:hi] {
+		runs += b.objectRuns()
+	}
+	for i := lo; i < hi; i++ {
+		size := s.batches[i].bytes()
+		rest -= size
+		switch {
+		case runs < 1:
+			return 0, false
+		case rest < size/2 && s.batches[i].objectRuns() < mergeRuns:
+		case settled && i == lo && hi-lo > 1 && rest >= drainBytes/2:
+			return i, true
+		case runs >= mergeRuns:
+			return i, true
+		}
+		runs -= s.batches[i].objectRuns()
+	}
+	return 0, false
+}
+
+// objectRuns counts the runs that are not inline.
+func (b *batch) objectRuns() int {
+	n := 0
+	for _, r := range b.runs {
+		if !r[0].isInline() {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,18 @@
+package shard
+
+import "github.com/tributary-db/tributary/sql/settings"
+
+var (
+	inlineAppendMax = settings.NewBytes("storage_inline_append_max_bytes", 32<<10, 0, 256<<10,
+		"how many bytes the rows of an append may take, encoded, to be kept in the shard's state instead of an object of their own",
+		"next append")
+	cacheMaxBytes = settings.NewBytes("storage_cache_max_bytes", 128<<20, 0, 1<<40,
+		"how many bytes of decoded parts, of all collections, are kept in memory", "next part that is read or written")
+)
+
+// Settings lists the package's dynamic parameters.
+func Settings() []settings.Param { return []settings.Param{inlineAppendMax, cacheMaxBytes} }
+
+func (c *Client) inlineMax() int { return int(inlineAppendMax.Get(c.settings)) }
+
+func (c *Client) cacheMax() int64 { return cacheMaxBytes.Get(c.settings) }
