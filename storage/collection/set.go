@@ -32,6 +32,12 @@ import (
 	"github.com/tributary-db/tributary/storage/txn"
 )
 
+// ConsensusStore and BlobStore are the stores, for those who only pass them on.
+type (
+	ConsensusStore = consensus.Store
+	BlobStore      = blob.Store
+)
+
 // Options is what a Set stands on.
 type Options struct {
 	Consensus consensus.Store

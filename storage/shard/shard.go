@@ -83,6 +83,12 @@ func (s *Shard) Totals() (Totals, tvc.Frontier) {
 	return st.totals, st.upper
 }
 
+// Fingerprint is the fingerprint of all updates below Upper, both of one moment.
+func (s *Shard) Fingerprint() (tvc.Fingerprint, tvc.Frontier) {
+	st := s.current()
+	return st.totals.Fingerprint, st.upper
+}
+
 // WantsMaintenance says whether it is worth calling Maintain.
 func (s *Shard) WantsMaintenance() bool { return s.current().wantsMaintenance() }
 

@@ -31,6 +31,9 @@ import (
 // ErrFenced says that another process has taken over this environment: this one can write nothing any more.
 var ErrFenced = errors.New("another process has taken over this environment")
 
+// ErrIndeterminate says that a unit may or may not have happened.
+var ErrIndeterminate = consensus.ErrIndeterminate
+
 // ErrClosed says that the group has been closed.
 var ErrClosed = errors.New("storage is closed")
 
@@ -131,7 +134,7 @@ func NewGroup(o Options) *Group {
 	return g
 }
 
-// Do makes a unit happen, durably. An error means that it did not happen, except consensus.ErrIndeterminate,
+// Do makes a unit happen, durably. An error means that it did not happen, except ErrIndeterminate,
 // which Do gives only when the group ends before an unknown outcome could be settled. Once the unit is being
 // written, Do waits for the outcome even if ctx ends.
 func (g *Group) Do(ctx context.Context, u Unit) (Outcome, error) {
