@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/pgtest"
+	"github.com/tributary-db/tributary/sql/types"
 )
 
 // oracle is a connection to PostgreSQL that evaluates an expression for many inputs at once.
@@ -36,6 +37,7 @@ func newOracle(tb testing.TB) *oracle {
 		exception when others then
 		get stacked diagnostics c = returned_sqlstate, m = message_text, d = pg_exception_detail;
 		return 'error ' || c || ': ' || m || case when d <> '' then ' / ' || d else '' end; end $$;
+		create type pg_temp.pair as (a text, b int);
 		create function pg_temp.literal(s text, t text) returns text language plpgsql as $$
 		declare r text; begin execute format('select (%L::%s)::text', s, t) into r; return r; end $$`)
 	if err != nil {
@@ -106,11 +108,113 @@ var parsers = map[string]func(s string) string{
 		return show(stringer(d.AppendTextTZ(nil)), err)
 	},
 	"interval": func(s string) string { d, err := adt.ParseInterval(s, -1); return show(d, err) },
+	"bool": func(s string) string {
+		x, err := adt.ParseBool(s)
+		return show(stringer(fmt.Sprint(x)), err)
+	},
+	"int2":     func(s string) string { x, err := adt.ParseInt(s, 16); return show(stringer(fmt.Sprint(x)), err) },
+	"int4":     func(s string) string { x, err := adt.ParseInt(s, 32); return show(stringer(fmt.Sprint(x)), err) },
+	"int8":     func(s string) string { x, err := adt.ParseInt(s, 64); return show(stringer(fmt.Sprint(x)), err) },
+	"oid":      func(s string) string { x, err := adt.ParseOID(s); return show(stringer(fmt.Sprint(x)), err) },
+	"\"char\"": func(s string) string { return string(adt.AppendChar(nil, adt.ParseChar(s))) },
+	"float4": func(s string) string {
+		x, err := adt.ParseFloat(s, 32)
+		return show(stringer(adt.AppendFloat(nil, x, 32)), err)
+	},
+	"float8": func(s string) string {
+		x, err := adt.ParseFloat(s, 64)
+		return show(stringer(adt.AppendFloat(nil, x, 64)), err)
+	},
+	"uuid": func(s string) string {
+		x, err := adt.ParseUUID(nil, s)
+		return show(stringer(adt.AppendUUID(nil, x)), err)
+	},
+	"bytea": func(s string) string {
+		x, err := adt.ParseBytea(nil, s)
+		return show(stringer(adt.AppendBytea(nil, x)), err)
+	},
+	"int4[]":  parseIntArray,
+	"text[]":  parseTextArray,
+	"pair":    parsePair,
+	"name":    func(s string) string { return adt.FitName(s) },
+	"varchar": func(s string) string { x, err := adt.FitVarchar(s, 7, true); return show(stringer(x), err) },
 	"jsonb": func(s string) string {
 		j, err := adt.ParseJsonb(nil, s)
 		return show(adt.Jsonb(j), err)
 	},
 	"numeric": func(s string) string { d, err := adt.ParseNumeric(s); return show(d, err) },
+}
+
+func parseIntArray(s string) string {
+	var b adt.ElemBuilder
+	enc, err := b.ParseArray(nil, s, func(b *adt.ElemBuilder, text string) error {
+		x, err := adt.ParseInt(text, 32)
+		b.Int(x)
+		return err
+	})
+	if err != nil {
+		return showErr(err)
+	}
+	a := adt.ArrayOf(enc)
+	return string(adt.AppendArrayText(nil, &a, types.Int, func(dst []byte, r *adt.ElemReader) []byte {
+		return strconv.AppendInt(dst, r.Int(), 10)
+	}))
+}
+
+func textArray(s string) ([]byte, error) {
+	var b adt.ElemBuilder
+	return b.ParseArray(nil, s, func(b *adt.ElemBuilder, text string) error {
+		b.Bytes([]byte(text))
+		return nil
+	})
+}
+
+func showTextArray(enc []byte) string {
+	a := adt.ArrayOf(enc)
+	return string(adt.AppendArrayText(nil, &a, types.Bytes, func(dst []byte, r *adt.ElemReader) []byte {
+		return append(dst, r.Bytes()...)
+	}))
+}
+
+func parseTextArray(s string) string {
+	enc, err := textArray(s)
+	if err != nil {
+		return showErr(err)
+	}
+	return showTextArray(enc)
+}
+
+// pairRecord reads a record of a text and an int.
+func pairRecord(s string) ([]byte, error) {
+	var b adt.ElemBuilder
+	return b.ParseRecord(nil, s, 2, func(b *adt.ElemBuilder, i int, text string) error {
+		if i == 0 {
+			b.Bytes([]byte(text))
+			return nil
+		}
+		x, err := adt.ParseInt(text, 32)
+		b.Int(x)
+		return err
+	})
+}
+
+func parsePair(s string) string {
+	enc, err := pairRecord(s)
+	if err != nil {
+		return showErr(err)
+	}
+	var w adt.RecordText
+	out := w.Begin(nil)
+	r := adt.ReadRecord(enc)
+	out = w.Field(out)
+	if r.Next(types.Bytes); !r.IsNull() {
+		out = w.EndField(append(out, r.Bytes()...))
+	}
+	out = w.Field(out)
+	if r.Next(types.Int); !r.IsNull() {
+		out = w.EndField(strconv.AppendInt(out, r.Int(), 10))
+	}
+	return string(w.Done(out))
 }
 
 // lines reads a corpus: one value a line, quoted as in Go where it begins with a quote.
