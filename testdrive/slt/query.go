@@ -31,6 +31,7 @@ func (e *execution) query(ctx context.Context, r record, q *query) error {
 		if err == nil {
 			return errors.New("query succeeded\nexpected " + q.fails.String())
 		}
+		e.fillIn(r, "query", q.fails, err)
 		if err := e.compareFailure(q.fails, err); err != nil {
 			return err
 		}

@@ -76,7 +76,7 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 	if e.dropped > 0 {
 		e.errs = append(e.errs, fmt.Errorf("%s: %d more failures", env.Name, e.dropped))
 	}
-	if len(e.errs) == 0 && len(e.edits) > 0 {
+	if len(e.edits) > 0 {
 		e.rewrite()
 	}
 	return e.errs

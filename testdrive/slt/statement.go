@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,6 +32,7 @@ func (e *execution) statement(ctx context.Context, r record, s *statement) error
 			return fmt.Errorf("statement failed\n%s\n%w", errorText(err), errAbandon)
 		}
 		if err != nil {
+			e.fillIn(r, "statement", s.fails, err)
 			return e.compareFailure(s.fails, err)
 		}
 		affected = tag.RowsAffected()
@@ -155,6 +157,17 @@ func (f *failure) String() string {
 		text += " that matches: " + f.text
 	}
 	return text
+}
+
+// fillIn writes code and message into a record that only says that there is an error, if the file is being rewritten.
+func (e *execution) fillIn(r record, kind string, f *failure, err error) {
+	var pgErr *pgconn.PgError
+	if !e.o.Rewrite || f.code != "" || f.text != "" || !errors.As(err, &pgErr) {
+		return
+	}
+	message, _, _ := strings.Cut(pgErr.Message, "\n")
+	directive := fmt.Sprintf("%s error pgcode %s %s", kind, pgErr.Code, regexp.QuoteMeta(message))
+	e.edits = append(e.edits, edit{script.Span{First: r.line - 1, Last: r.line}, []string{directive}})
 }
 
 func (e *execution) compareFailure(f *failure, err error) error {

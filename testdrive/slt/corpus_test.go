@@ -1,0 +1,27 @@
+package slt_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-db/tributary/sql/pgtest"
+	"github.com/tributary-db/tributary/testdrive/action"
+	"github.com/tributary-db/tributary/testdrive/runner"
+	"github.com/tributary-db/tributary/testdrive/slt"
+)
+
+// The corpus holds on PostgreSQL, which wrote its results: as queries and as views.
+func TestCorpusOnPostgres(t *testing.T) {
+	pg := pgtest.Start(t)
+	var out strings.Builder
+	summary, err := slt.Run(t.Context(), slt.Options{
+		Suite: runner.Suite{
+			URL: pg.NewDatabase(t), Paths: []string{"../testdata/slt"}, Out: &out, Clock: action.Clock{Now: time.Now},
+		},
+		CheckCodes: true, AutoView: true,
+	})
+	if err != nil || !summary.OK() {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
