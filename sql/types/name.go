@@ -155,7 +155,10 @@ func (t T) Category() byte {
 	if f := byOID[t.OID]; f != nil {
 		return f.cat
 	}
-	if t.IsArray() {
+	switch e, ok := t.Elem(); {
+	case ok && e.OID == OIDRecord:
+		return 'P'
+	case ok:
 		return 'A'
 	}
 	return 'X'
@@ -180,7 +183,10 @@ func (t T) String() string {
 	case OIDVarchar, OIDBpchar:
 		return fmt.Sprintf("%s(%d)", f.sql, t.Mod-4)
 	case OIDNumeric:
-		return fmt.Sprintf("numeric(%d,%d)", (t.Mod-4)>>16, (t.Mod-4)&0x7ff)
+		// The scale is eleven bits in two's complement.
+		return fmt.Sprintf("numeric(%d,%d)", (t.Mod-4)>>16, ((t.Mod-4)&0x7ff^0x400)-0x400)
+	case OIDInterval:
+		return intervalName(t.Mod)
 	case OIDTime, OIDTimestamp, OIDTimestampTZ:
 		kind, zone, _ := strings.Cut(f.sql, " ")
 		return fmt.Sprintf("%s(%d) %s", kind, t.Mod, zone)

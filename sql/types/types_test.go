@@ -34,3 +34,17 @@ func TestFormatType(t *testing.T) {
 		}
 	}
 }
+
+func TestOwnNames(t *testing.T) {
+	for name, want := range map[string]T{"string": TText, "json": TJsonb, "bytes": TBytea, "mz_timestamp": TMzTimestamp, "float": TFloat8} {
+		if got, err := ParseName(Name{Parts: []string{name}}); err != nil || !got.Equal(want) {
+			t.Errorf("%s is %v, %v", name, got, err)
+		}
+	}
+	for _, n := range []Name{{Parts: []string{"numeric"}, Mods: []int64{40}}, {Parts: []string{"elsewhere", "int4"}},
+		{Parts: []string{"void"}, Array: true}, {Parts: []string{"int4"}, Fields: "YEAR"}} {
+		if got, err := ParseName(n); err == nil {
+			t.Errorf("%v is %v", n, got)
+		}
+	}
+}
