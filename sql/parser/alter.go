@@ -2,11 +2,12 @@ package parser
 
 import (
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/pgerr"
 )
 
 // drop reads the rest of DROP.
 func (p *parser) drop(pos ast.Pos) ast.Statement {
-	if p.accept("owned", "by") {
+	if p.acceptThen("owned", "by") {
 		s := &ast.DropOwned{Pos: pos, Roles: list(p, p.role)}
 		s.Cascade, s.Restrict = p.behaviour()
 		return s
@@ -20,7 +21,11 @@ func (p *parser) drop(pos ast.Pos) ast.Statement {
 		p.unsupported(p.pos(), "CONCURRENTLY")
 	}
 	s.IfExists = p.ifExists()
-	s.Names = list(p, p.name)
+	if k == ast.KindRole {
+		s.Names = list(p, func() ast.Name { return ast.Name{Pos: p.pos(), Parts: []string{p.role().Name}} })
+	} else {
+		s.Names = list(p, p.name)
+	}
 	s.Cascade, s.Restrict = p.behaviour()
 	return s
 }
@@ -50,7 +55,7 @@ func (p *parser) alter(pos ast.Pos) ast.Statement {
 	switch {
 	case p.accept("system"):
 		return p.alterSystem(pos)
-	case p.accept("default", "privileges"):
+	case p.acceptThen("default", "privileges"):
 		return p.alterDefaultPrivileges(pos)
 	case p.accept("role"), p.accept("user"):
 		return p.alterRole(pos)
@@ -88,13 +93,18 @@ func (p *parser) rename(s *ast.Rename) ast.Statement {
 	switch {
 	case p.accept("column"):
 		s.Column = p.ident()
+	case s.Kind != ast.KindTable && s.Kind != ast.KindView && s.Kind != ast.KindMaterializedView:
 	case p.word() == "constraint":
 		p.unsupported(p.pos(), "RENAME CONSTRAINT")
 	case p.word() != "to":
 		s.Column = p.ident()
 	}
 	p.expect("to")
-	s.To = p.identAt()
+	if s.Kind == ast.KindRole {
+		s.To = ast.Ident{Pos: p.pos(), Name: p.roleName()}
+	} else {
+		s.To = p.identAt()
+	}
 	return s
 }
 
@@ -195,52 +205,62 @@ func (p *parser) grant(pos ast.Pos, revoke bool) ast.Statement {
 	if revoke && p.is("grant", "option", "for") || revoke && p.is("admin", "option", "for") {
 		p.unsupported(p.pos(), "REVOKE %s OPTION FOR", upperWord(p.word()))
 	}
-	if !p.privilegesFollow() {
-		s := &ast.GrantRole{Pos: pos, Revoke: revoke, Granted: list(p, p.role)}
-		s.Roles = p.grantees(revoke)
-		return s
+	privileges := p.privileges()
+	if privileges != nil && p.word() != "on" {
+		return p.grantRole(&ast.GrantRole{Pos: pos, Revoke: revoke}, privileges)
 	}
-	s := &ast.Grant{Pos: pos, Revoke: revoke, Privileges: p.privileges()}
+	s := &ast.Grant{Pos: pos, Revoke: revoke, Privileges: p.known(privileges)}
 	p.expect("on")
 	p.grantObjects(s)
 	s.Roles = p.grantees(revoke)
 	return s
 }
 
-// privilegesFollow says whether privileges are granted rather than roles: ON follows the list.
-func (p *parser) privilegesFollow() bool {
-	for n := 0; ; n++ {
-		t := p.ahead(n)
-		switch words[t.word] {
-		case "on":
-			return true
-		case "to", "from":
-			return false
-		}
-		if t.kind == tEOF || t.kind == ';' {
-			return privilegeWords[p.word()] || p.word() == "all"
-		}
-	}
-}
-
-// privileges reads a list of privileges; nil is ALL.
-func (p *parser) privileges() []string {
+// privileges reads a list of words, which may be privileges or roles; nil is ALL.
+func (p *parser) privileges() []ast.Role {
 	if p.accept("all") {
 		p.accept("privileges")
 		return nil
 	}
-	return list(p, func() string {
-		w := lower(p.tok().text(p))
-		if !privilegeWords[w] {
-			p.syntax()
-			return ""
+	return list(p, func() ast.Role {
+		r := ast.Role{Pos: p.pos()}
+		switch p.word() {
+		case "select", "references", "create":
+			r.Name = p.label()
+		default:
+			r = p.role()
 		}
-		p.next()
 		if p.kind() == '(' {
 			p.unsupported(p.pos(), "a privilege on columns")
 		}
-		return upperWord(w)
+		return r
 	})
+}
+
+// known gives privileges by their names, and refuses those that there are not.
+func (p *parser) known(words []ast.Role) []string {
+	var names []string
+	for _, w := range words {
+		if !privilegeWords[w.Name] {
+			p.late = pgerr.Newf(pgerr.SyntaxError, "unrecognized privilege type \"%s\"", w.Name).At(w.Position())
+		}
+		names = append(names, upperWord(w.Name))
+	}
+	return names
+}
+
+func (p *parser) grantRole(s *ast.GrantRole, granted []ast.Role) ast.Statement {
+	for _, r := range granted {
+		switch r.Name {
+		case "select", "references", "create":
+			if p.word() == "to" || p.word() == "from" {
+				p.fail(pgerr.Newf(pgerr.UndefinedObject, "role \"%s\" does not exist", r.Name).At(r.Position()))
+			}
+		}
+	}
+	s.Granted = granted
+	s.Roles = p.grantees(s.Revoke)
+	return s
 }
 
 // grantObjects reads what privileges are on. A name without a kind is a table.
@@ -261,7 +281,7 @@ func (p *parser) grantObjects(s *ast.Grant) {
 	}
 	at := p.i
 	k, ok := p.objectKind(false)
-	if ok && !p.isName() {
+	if ok && k != ast.KindTable && !p.isName() {
 		ok, p.i = false, at // a table that is called like a kind
 	}
 	if !ok {
@@ -274,10 +294,10 @@ func (p *parser) grantObjects(s *ast.Grant) {
 // within1 reads IN SCHEMA or IN DATABASE.
 func (p *parser) within1() (schemas, databases []ast.Name) {
 	switch {
-	case p.accept("in", "schema"):
-		return list(p, p.name), nil
 	case p.accept("in", "database"):
 		return nil, list(p, p.name)
+	case p.acceptThen("in", "schema"):
+		return list(p, p.name), nil
 	}
 	return nil, nil
 }
@@ -308,7 +328,10 @@ func (p *parser) alterDefaultPrivileges(pos ast.Pos) ast.Statement {
 	switch {
 	case p.accept("for", "all", "roles"):
 		s.ForAll = true
-	case p.accept("for", "role"), p.accept("for", "user"):
+	case p.accept("for"):
+		if !p.accept("user") {
+			p.expect("role")
+		}
 		s.For = list(p, p.role)
 	}
 	s.InSchemas, s.InDatabases = p.within1()
@@ -317,7 +340,7 @@ func (p *parser) alterDefaultPrivileges(pos ast.Pos) ast.Statement {
 	} else {
 		p.expect("grant")
 	}
-	s.Privileges = p.privileges()
+	s.Privileges = p.known(p.privileges())
 	p.expect("on")
 	k, ok := p.objectKind(true)
 	if !ok {

@@ -11,14 +11,12 @@ func upperWord(w string) string { return strings.ToUpper(w) }
 // call writes a call of a function, with all that may follow its arguments.
 func (p *parser) call(c *chain) {
 	t := p.tok()
-	if !p.isFunc(t) {
-		if p.isName() && p.ahead(1).kind == '(' {
-			p.next() // a name, but of no function: what is wrong is the parenthesis
+	if p.ahead(1).kind == '.' && !p.isName() || p.ahead(1).kind != '.' && !p.isFunc() {
+		if p.isName() || p.isFunc() {
+			p.next() // a name, but of no such function: what is wrong follows it
 		}
-		if !p.isName() || p.ahead(1).kind != '.' {
-			p.syntax()
-			return
-		}
+		p.syntax()
+		return
 	}
 	e := &ast.Call{Pos: ast.Pos(t.pos), Func: p.nameOf(ast.TypeFuncName)}
 	if p.kind() != '(' {
@@ -43,20 +41,16 @@ func (p *parser) callArgs(e *ast.Call) []ast.Expr {
 	switch {
 	case p.kind() == ')':
 		return nil
-	case p.kind() == '*' && p.ahead(1).kind == ')':
-		p.next()
+	case p.acceptKind('*'):
 		e.Star = true
 		return nil
 	case p.accept("distinct"):
 		e.Distinct = true
-	default:
-		p.accept("all")
 	}
+	plain := !e.Distinct && !p.accept("all")
 	var es []ast.Expr
 	for {
-		if p.accept("variadic") {
-			e.Variadic = true
-		}
+		e.Variadic = plain && p.accept("variadic")
 		es = append(es, p.callArg())
 		if e.Variadic || !p.acceptKind(',') {
 			break
@@ -68,7 +62,7 @@ func (p *parser) callArgs(e *ast.Call) []ast.Expr {
 
 // callArg reads one argument; a named one holds its value's place.
 func (p *parser) callArg() ast.Expr {
-	if k := p.ahead(1).kind; (k == tArrow || k == tAssign) && p.isIdent(p.tok(), ast.TypeFuncName) {
+	if k := p.ahead(1).kind; (k == tArrow || k == tAssign) && p.isFunc() {
 		e := &ast.NamedArg{Pos: p.pos(), Name: p.identOf(ast.TypeFuncName)}
 		p.next()
 		p.argument()
@@ -79,10 +73,9 @@ func (p *parser) callArg() ast.Expr {
 
 // orderBy writes the items of an ORDER BY as arguments, if there is one.
 func (p *parser) orderBy() []ast.OrderItem {
-	if !p.is("order", "by") {
+	if !p.acceptThen("order", "by") {
 		return nil
 	}
-	p.i += 2
 	return list(p, p.orderItem)
 }
 
@@ -118,15 +111,15 @@ func (p *parser) orderPlacement() ast.OrderItem {
 
 // callSuffixes reads WITHIN GROUP, FILTER, IGNORE NULLS and OVER.
 func (p *parser) callSuffixes(e *ast.Call) {
-	if p.is("within", "group") && p.ahead(2).kind == '(' {
-		p.i += 3
+	if p.acceptThen("within", "group") {
+		p.expectKind('(')
 		if e.WithinGroup = p.orderBy(); e.WithinGroup == nil {
 			p.syntax()
 		}
 		p.expectKind(')')
 	}
-	if p.word() == "filter" && p.ahead(1).kind == '(' {
-		p.i += 2
+	if p.accept("filter") {
+		p.expectKind('(')
 		p.expect("where")
 		p.argument()
 		p.expectKind(')')
@@ -225,7 +218,7 @@ func (p *parser) frame() *ast.Frame {
 	}
 	if p.accept("exclude") {
 		switch {
-		case p.accept("current", "row"):
+		case p.acceptThen("current", "row"):
 			f.Exclude = "CURRENT ROW"
 		case p.accept("group"):
 			f.Exclude = "GROUP"

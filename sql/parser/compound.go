@@ -68,7 +68,7 @@ func (p *parser) paren(c *chain, pos ast.Pos) {
 	p.next()
 	es := p.exprs()
 	p.expectKind(')')
-	p.close(c, n, true, func(a *args) ast.Expr {
+	p.close(c, n, len(es) == 1, func(a *args) ast.Expr {
 		a.fill(es)
 		if len(es) == 1 {
 			return es[0]
@@ -306,8 +306,12 @@ func (p *parser) extract(c *chain, pos ast.Pos) {
 	if isString(p.kind()) {
 		field = p.stringValue()
 	} else {
-		if p.tok().kind == tIdent && wordInfos[p.tok().word].category > ast.Unreserved {
-			p.syntax()
+		switch w := p.word(); w {
+		case "year", "month", "day", "hour", "minute", "second":
+		default:
+			if isPostgresWord(w) {
+				p.syntax()
+			}
 		}
 		field = p.label()
 	}
@@ -346,7 +350,8 @@ func (p *parser) substring(c *chain, pos ast.Pos) {
 		p.emptyCall(c, n, pos, "substring")
 		return
 	}
-	p.argument()
+	p.arg()
+	p.chain(&chain{substring: true})
 	switch {
 	case p.accept("from"):
 		p.argument()

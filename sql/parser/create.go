@@ -2,11 +2,12 @@ package parser
 
 import (
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/pgerr"
 )
 
 // create reads the rest of CREATE.
 func (p *parser) create(pos ast.Pos) ast.Statement {
-	orReplace := p.accept("or", "replace")
+	orReplace := p.acceptThen("or", "replace")
 	temporary := p.temporary()
 	switch {
 	case p.is("recursive", "view"):
@@ -14,7 +15,7 @@ func (p *parser) create(pos ast.Pos) ast.Statement {
 		return nil
 	case p.accept("view"):
 		return p.createView(&ast.CreateView{Pos: pos, OrReplace: orReplace, Temporary: temporary})
-	case p.accept("materialized", "view"):
+	case p.acceptThen("materialized", "view"):
 		return p.createMaterializedView(&ast.CreateMaterializedView{Pos: pos, OrReplace: orReplace})
 	case p.accept("replacement", "materialized", "view"):
 		return p.createReplacement(&ast.CreateMaterializedView{Pos: pos})
@@ -28,10 +29,13 @@ func (p *parser) create(pos ast.Pos) ast.Statement {
 	case p.accept("database"):
 		s := &ast.CreateDatabase{Pos: pos, IfNotExists: p.ifNotExists()}
 		s.Name = p.ident()
+		if k := p.kind(); k != tEOF && k != ';' {
+			p.unsupported(p.pos(), "an option of CREATE DATABASE")
+		}
 		return s
 	case p.accept("schema"):
 		return p.createSchema(pos)
-	case p.is("index"), p.is("unique", "index"), p.is("default", "index"):
+	case p.is("index"), p.is("unique"), p.is("default"):
 		return p.createIndex(pos)
 	case p.accept("type"):
 		return p.createType(pos)
@@ -40,7 +44,7 @@ func (p *parser) create(pos ast.Pos) ast.Statement {
 	case p.accept("cluster"):
 		return p.createCluster(pos)
 	case p.accept("role"):
-		s := &ast.CreateRole{Pos: pos, Name: p.ident()}
+		s := &ast.CreateRole{Pos: pos, Name: p.roleName()}
 		s.Attributes = p.roleAttributes()
 		return s
 	case p.accept("source"):
@@ -51,8 +55,12 @@ func (p *parser) create(pos ast.Pos) ast.Statement {
 }
 
 func (p *parser) temporary() bool {
-	p.accept("global")
-	p.accept("local")
+	if p.accept("global") || p.accept("local") {
+		if !p.accept("temp") {
+			p.expect("temporary")
+		}
+		return true
+	}
 	return p.accept("temporary") || p.accept("temp")
 }
 
@@ -114,6 +122,9 @@ func (p *parser) createMaterializedView(s *ast.CreateMaterializedView) ast.State
 }
 
 func (p *parser) materializedBody(s *ast.CreateMaterializedView) {
+	if p.word() == "using" {
+		p.unsupported(p.pos(), "an access method")
+	}
 	if s.Cluster = p.inCluster(); s.Cluster != "" && p.accept("replica") {
 		s.Replica = p.ident()
 	}
@@ -133,10 +144,12 @@ func (p *parser) materializedBody(s *ast.CreateMaterializedView) {
 	}
 	p.expect("as")
 	s.Query = p.embedQuery()
-	if p.is("with", "no", "data") {
-		p.unsupported(p.pos(), "WITH NO DATA")
+	if p.accept("with") {
+		if p.is("no", "data") {
+			p.unsupported(p.pos(), "WITH NO DATA")
+		}
+		p.expect("data")
 	}
-	p.accept("with", "data")
 }
 
 // viewOption reads ASSERT NOT NULL [=] column, or an option like any other.
@@ -266,14 +279,15 @@ func (p *parser) constraintName() string {
 func (p *parser) columnConstraint(set func(ast.Expr)) (ast.Constraint, bool) {
 	c := ast.Constraint{Pos: p.pos(), Name: p.constraintName()}
 	switch {
-	case p.accept("not", "null"):
+	case p.word() == "not" && words[p.ahead(1).word] != "deferrable":
+		p.expect("not", "null")
 		c.Kind = ast.NotNull
 	case p.accept("null"):
 		c.Kind = ast.Nullable
 	case p.accept("default"):
 		c.Kind = ast.DefaultValue
 		c.Expr = p.embedPlain(set)
-	case p.accept("primary", "key"):
+	case p.acceptThen("primary", "key"):
 		c.Kind = ast.PrimaryKey
 	case p.accept("unique"):
 		c.Kind = ast.Unique
@@ -308,7 +322,7 @@ func (p *parser) otherConstraint() {
 func (p *parser) tableConstraint(set func(ast.Expr)) ast.Constraint {
 	c := ast.Constraint{Pos: p.pos(), Name: p.constraintName()}
 	switch {
-	case p.accept("primary", "key"):
+	case p.acceptThen("primary", "key"):
 		c.Kind = ast.PrimaryKey
 		c.Columns = parenList(p, p.identAt)
 	case p.accept("unique"):
@@ -355,7 +369,7 @@ func (p *parser) createIndex(pos ast.Pos) ast.Statement {
 		p.unsupported(p.pos(), "CONCURRENTLY")
 	}
 	s.IfNotExists = p.ifNotExists()
-	if p.word() != "on" && !p.is("in", "cluster") {
+	if s.IfNotExists || p.word() != "on" && !p.is("in", "cluster") {
 		s.Name = p.identAt()
 	}
 	s.Cluster = p.inCluster()
@@ -382,7 +396,7 @@ func (p *parser) createIndex(pos ast.Pos) ast.Statement {
 func (p *parser) indexKeys() []ast.OrderItem {
 	p.write("DO ")
 	n := p.open('m')
-	items := list(p, p.orderItem)
+	items := list(p, p.indexKey)
 	p.shut()
 	p.setMark(n, func(a *args) ast.Expr {
 		a.order(items)
@@ -390,6 +404,14 @@ func (p *parser) indexKeys() []ast.OrderItem {
 	})
 	p.sinkDo()
 	return items
+}
+
+func (p *parser) indexKey() ast.OrderItem {
+	p.argument()
+	if p.isName() && p.word() != "nulls" {
+		p.unsupported(p.pos(), "an operator class")
+	}
+	return p.orderPlacement()
 }
 
 // createType reads the rest of CREATE TYPE.
@@ -499,7 +521,10 @@ func (p *parser) roleAttributes() []ast.Option {
 		case "valid", "connection", "in", "role", "admin", "user", "sysid":
 			p.unsupported(p.pos(), "the role attribute %s", upperWord(w))
 		default:
-			p.syntax()
+			if isPostgresWord(w) {
+				p.syntax()
+			}
+			p.fail(pgerr.Newf(pgerr.SyntaxError, "unrecognized role option \"%s\"", p.identText(p.tok())).At(int(p.pos())))
 		}
 		list = append(list, o)
 	}

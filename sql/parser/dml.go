@@ -55,7 +55,11 @@ func (p *parser) dmlWith() *ast.With {
 		return nil
 	}
 	with := new(ast.With)
+	verb := p.afterWith()
 	p.with()
+	if p.word() != verb {
+		p.syntax()
+	}
 	p.newSelect(&ast.Select{})
 	p.shut()
 	p.noFrom()
@@ -75,23 +79,22 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 	if p.word() == "overriding" {
 		p.unsupported(p.pos(), "OVERRIDING")
 	}
-	if !p.accept("default", "values") {
-		if !p.startsQuery() {
-			p.syntax()
-		}
+	if s.Columns == nil && p.accept("default") {
+		p.expect("values")
+	} else {
 		p.write("INSERT INTO t_0 ")
 		p.query()
 		p.sink(func(l *lifter, n tidb.StmtNode) { s.Source = l.query(n.(*tidb.InsertStmt).Select) })
 	}
-	if p.is("on", "conflict") {
-		p.unsupported(p.pos(), "ON CONFLICT")
+	if at := p.pos(); p.acceptThen("on", "conflict") {
+		p.unsupported(at, "ON CONFLICT")
 	}
 	p.returning(&s.Returning)
 	return s
 }
 
 func (p *parser) insertColumns() []ast.Ident {
-	if p.kind() != '(' || p.tok().query {
+	if p.kind() != '(' || p.tok().query || p.ahead(1).kind == '(' {
 		return nil
 	}
 	return parenList(p, func() ast.Ident {
@@ -107,9 +110,6 @@ func (p *parser) insertColumns() []ast.Ident {
 func (p *parser) returning(to *[]ast.SelectItem) {
 	if !p.accept("returning") {
 		return
-	}
-	if !p.resultFollows() {
-		p.syntax()
 	}
 	s := &ast.Select{}
 	m := p.newSelect(s)

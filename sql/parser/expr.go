@@ -30,8 +30,14 @@ type chain struct {
 	// plain is PostgreSQL's b_expr, which stands where words such as AND mean something else: it has operators
 	// and IS DISTINCT FROM, but no other operators that are words.
 	plain bool
+	// label says that a label without AS may follow: the chain is a whole result of a SELECT.
+	label bool
+	// substring says that SIMILAR without TO ends the expression.
+	substring bool
 	// call says that nothing may stand behind the operand: it is a function in FROM.
 	call bool
+	// lowest is the lowest level of the operators so far, prefixes included; none is waiting if it is zero.
+	lowest level
 	// height grows with operators: TiDB's tree leans to the left.
 	height int
 	// compare, like and distinct say that an operator that does not associate is waiting for the end of its
@@ -110,16 +116,27 @@ func (p *parser) infixWord(c *chain) (level, infixKind) {
 		switch {
 		case w == "operator" && p.ahead(1).kind == '(':
 			return levelOp, infixCustom
-		case p.is("is", "distinct") || p.is("is", "not", "distinct"):
+		case w == "is":
 			return levelIs, infixIs
 		}
 		return levelNone, infixNone
 	}
+	l, kind := p.wordOperator(c, w)
+	complete := c.lowest == 0 || l < c.lowest || l == c.lowest && l != levelIs && l != levelLike
+	if c.label && complete && kind != infixEscape && p.labelEnds() {
+		return levelNone, infixNone
+	}
+	return l, kind
+}
+
+func (p *parser) wordOperator(c *chain, w string) (level, infixKind) {
+	after := 1
 	if w == "not" {
-		w = words[p.ahead(1).word]
-		if w != "in" && w != "like" && w != "ilike" && w != "similar" && w != "between" {
+		if !p.notBefore() {
 			return levelNone, infixNone
 		}
+		w = words[p.ahead(1).word]
+		after = 2
 	}
 	switch w {
 	case "or":
@@ -130,8 +147,12 @@ func (p *parser) infixWord(c *chain) (level, infixKind) {
 		return levelIs, infixIs
 	case "in":
 		return levelLike, infixIn
-	case "like", "ilike", "similar":
+	case "like", "ilike":
 		return levelLike, infixLike
+	case "similar":
+		if !c.substring || words[p.ahead(after).word] == "to" {
+			return levelLike, infixLike
+		}
 	case "between":
 		return levelLike, infixBetween
 	case "escape":
@@ -139,13 +160,26 @@ func (p *parser) infixWord(c *chain) (level, infixKind) {
 			return levelLike, infixEscape
 		}
 	case "operator":
-		if p.ahead(1).kind == '(' {
-			return levelOp, infixCustom
-		}
+		return levelOp, infixCustom
 	case "overlaps":
 		p.unsupported(p.pos(), "OVERLAPS")
 	}
 	return levelNone, infixNone
+}
+
+// labelEnds says whether the word here is followed by the end of a result: then it is the result's label, even
+// if it could be an operator, as in SELECT a OR FROM t, unless an operator before it binds less strongly.
+func (p *parser) labelEnds() bool {
+	if !wordInfos[p.tok().word].bare {
+		return false
+	}
+	switch t := p.ahead(1); t.kind {
+	case tEOF, ';', ')', ',':
+		return true
+	case tIdent:
+		return resultEnd(words[t.word])
+	}
+	return false
 }
 
 // operator writes an operator and its right operand, if it has one.
@@ -163,7 +197,7 @@ func (p *parser) operator(c *chain, l level, kind infixKind) {
 	case infixLike:
 		p.likeOp(c)
 	case infixIn:
-		p.inOp()
+		p.inOp(c)
 	case infixBetween:
 		p.betweenOp(c)
 	case infixEscape:
@@ -174,12 +208,28 @@ func (p *parser) operator(c *chain, l level, kind infixKind) {
 			like.Escape = a.right
 			return like
 		})
-		c.grow(p, p.operand(c, l))
+		p.right(c, l)
 	}
 }
 
-// associate refuses operators that do not associate with one before them, and notes which one waits.
+// right writes the right operand of an operator.
+func (p *parser) right(c *chain, l level) {
+	c.waits(l)
+	c.grow(p, p.operand(c, l))
+}
+
+// waits notes that an operator or prefix of a level waits for its right operand.
+func (c *chain) waits(l level) {
+	if c.lowest == 0 || l < c.lowest {
+		c.lowest = l
+	}
+}
+
+// associate refuses operators that do not associate with one before them.
 func (p *parser) associate(c *chain, l level, kind infixKind) {
+	if c.lowest >= l { // all that waited is complete
+		c.lowest = 0
+	}
 	if l == levelCompare && c.compare || l == levelLike && c.like && kind != infixEscape || l == levelIs && c.distinct {
 		p.syntax()
 		return
@@ -209,7 +259,7 @@ func (p *parser) native(c *chain, l level) {
 		}
 		p.op(word, p.pos())
 		p.next()
-		c.grow(p, p.operand(c, l))
+		p.right(c, l)
 		return
 	}
 	op, pos := nativeOps[p.kind()], p.pos()
@@ -218,20 +268,20 @@ func (p *parser) native(c *chain, l level) {
 		p.infixOp(c, l, pos, ast.Op{Symbol: op}, "= ")
 		return
 	}
-	if p.quantifierFollows() {
-		p.quantified(pos, ast.Op{Symbol: op}, op+" ")
+	if p.quantifierFollows(c) {
+		p.quantified(c, pos, ast.Op{Symbol: op}, op+" ")
 		return
 	}
 	p.skeleton.op(op, pos)
 	p.write(" ")
-	c.grow(p, p.operand(c, l))
+	p.right(c, l)
 }
 
 // infixOp writes a comparison or custom operator that has been read, and its right operand. Both may have
 // ANY or ALL on their right. carrier is the operator of TiDB's that has the level.
 func (p *parser) infixOp(c *chain, l level, pos ast.Pos, op ast.Op, carrier string) {
-	if p.quantifierFollows() {
-		p.quantified(pos, op, carrier)
+	if p.quantifierFollows(c) {
+		p.quantified(c, pos, op, carrier)
 		return
 	}
 	if l == levelCompare {
@@ -243,7 +293,7 @@ func (p *parser) infixOp(c *chain, l level, pos ast.Pos, op ast.Op, carrier stri
 			return &ast.Binary{Pos: pos, Op: op, Left: a.left, Right: a.right}
 		})
 	}
-	c.grow(p, p.operand(c, l))
+	p.right(c, l)
 }
 
 // openInfix writes an infix mark without arguments.
@@ -255,36 +305,38 @@ func (p *parser) openInfix(carrier string) int {
 	return n
 }
 
-func (p *parser) quantifierFollows() bool {
+func (p *parser) quantifierFollows(c *chain) bool {
+	if c.plain {
+		return false
+	}
 	switch p.word() {
 	case "any", "some", "all":
-		return p.ahead(1).kind == '('
+		return true
 	}
 	return false
 }
 
 // quantified writes ANY (…) or ALL (…) behind an operator.
-func (p *parser) quantified(pos ast.Pos, op ast.Op, carrier string) {
+func (p *parser) quantified(c *chain, pos ast.Pos, op ast.Op, carrier string) {
 	q := &ast.Quantified{Pos: pos, Op: op, All: p.word() == "all"}
 	p.next()
 	p.write(carrier)
 	n := p.open('y')
-	if p.tok().query {
+	if p.kind() == '(' && p.tok().query {
 		p.parenQuery()
-		p.setMark(n, func(a *args) ast.Expr {
+		p.close(c, n, false, func(a *args) ast.Expr {
 			q.Left, q.Query = a.left, a.takeQuery()
 			return q
 		})
-	} else {
-		p.expectKind('(')
-		p.expr()
-		p.expectKind(')')
-		p.setMark(n, func(a *args) ast.Expr {
-			q.Left, q.Array = a.left, a.take()
-			return q
-		})
+		return
 	}
-	p.shut()
+	p.expectKind('(')
+	p.expr()
+	p.expectKind(')')
+	p.close(c, n, false, func(a *args) ast.Expr {
+		q.Left, q.Array = a.left, a.take()
+		return q
+	})
 }
 
 // anyOperator takes an operator or OPERATOR(schema.operator).
@@ -296,12 +348,12 @@ func (p *parser) anyOperator() ast.Op {
 	}
 	p.expectKind('(')
 	var op ast.Op
-	for p.isName() && p.ahead(1).kind == '.' {
+	for p.isName() {
 		if op.Schema != "" {
 			p.unsupported(p.pos(), "an operator with more than one qualifier")
 		}
 		op.Schema = p.ident()
-		p.next()
+		p.expectKind('.')
 	}
 	op.Symbol = p.operatorSymbol()
 	p.expectKind(')')
@@ -332,8 +384,12 @@ func (p *parser) isTest(c *chain) {
 		e.Not = true
 	default:
 		p.next()
-		e.Not = p.accept("not")
+		if e.Not = p.word() == "not" && !p.notBefore(); e.Not {
+			p.next()
+		}
 		switch {
+		case c.plain && p.word() != "distinct":
+			p.syntax()
 		case p.accept("null"):
 		case p.accept("true"):
 			e.Test = ast.IsTrue
@@ -351,8 +407,7 @@ func (p *parser) isTest(c *chain) {
 	}
 	p.write("= ")
 	n := p.open('y')
-	p.shut()
-	p.setMark(n, func(a *args) ast.Expr {
+	p.close(c, n, false, func(a *args) ast.Expr {
 		e.Arg = a.left
 		return e
 	})
@@ -376,6 +431,7 @@ func (p *parser) distinctFrom(c *chain, is *ast.Is) {
 		return &ast.IsDistinct{Pos: is.Pos, Left: a.left, Right: a.right, Not: is.Not}
 	})
 	p.write("(")
+	c.waits(levelIs)
 	c.grow(p, p.chain(&chain{stop: levelIs, plain: c.plain}))
 	p.write(") ")
 	c.distinct = true
@@ -393,43 +449,42 @@ func (p *parser) likeOp(c *chain) {
 	default:
 		p.next()
 	}
-	if e.Kind != ast.SimilarOp && p.quantifierFollows() {
+	if e.Kind != ast.SimilarOp && p.quantifierFollows(c) {
 		if e.Not {
 			symbol = "!" + symbol
 		}
-		p.quantified(e.Pos, ast.Op{Symbol: symbol}, "| ")
+		p.quantified(c, e.Pos, ast.Op{Symbol: symbol}, "| ")
 		return
 	}
 	p.setMark(p.openInfix("| "), func(a *args) ast.Expr {
 		e.Arg, e.Pattern = a.left, a.right
 		return e
 	})
-	c.grow(p, p.operand(c, levelLike))
+	p.right(c, levelLike)
 	c.like, c.escape = true, true
 }
 
-func (p *parser) inOp() {
+func (p *parser) inOp(c *chain) {
 	e := &ast.In{Pos: p.pos(), Not: p.accept("not")}
 	p.next()
 	p.write("| ")
 	n := p.open('y')
 	if p.tok().query {
 		p.parenQuery()
-		p.setMark(n, func(a *args) ast.Expr {
+		p.close(c, n, false, func(a *args) ast.Expr {
 			e.Arg, e.Query = a.left, a.takeQuery()
 			return e
 		})
-	} else {
-		p.expectKind('(')
-		e.List = p.exprs()
-		p.expectKind(')')
-		p.setMark(n, func(a *args) ast.Expr {
-			e.Arg = a.left
-			a.fill(e.List)
-			return e
-		})
+		return
 	}
-	p.shut()
+	p.expectKind('(')
+	e.List = p.exprs()
+	p.expectKind(')')
+	p.close(c, n, false, func(a *args) ast.Expr {
+		e.Arg = a.left
+		a.fill(e.List)
+		return e
+	})
 }
 
 func (p *parser) betweenOp(c *chain) {
@@ -450,7 +505,7 @@ func (p *parser) betweenOp(c *chain) {
 		e.Arg, e.High, e.Low = a.left, a.right, a.take()
 		return e
 	})
-	c.grow(p, p.operand(c, levelLike))
+	p.right(c, levelLike)
 	c.like = true
 }
 
@@ -494,6 +549,7 @@ func (p *parser) prefixNot(c *chain, after level) int {
 	pos := p.pos()
 	p.next()
 	if after <= levelNot && c.stop < levelNot {
+		c.waits(levelNot)
 		p.skeleton.op("NOT ", pos)
 		return p.prefixed(c, levelNot)
 	}
@@ -517,6 +573,7 @@ func (p *parser) prefixOp(c *chain, after level) int {
 	p.shut()
 	p.write("<< ")
 	if inline {
+		c.waits(levelOp)
 		return p.prefixed(c, levelOp)
 	}
 	h := p.chain(&chain{stop: levelOp, plain: c.plain}) + 1

@@ -139,9 +139,9 @@ func (f *fromList) primary() {
 	}
 	lateral := p.accept("lateral")
 	switch {
-	case p.tok().query || p.showFollows():
+	case p.kind() == '(':
 		p.derived(pos, lateral)
-	case p.is("rows", "from") && p.ahead(2).kind == '(':
+	case p.is("rows", "from"):
 		p.rowsFrom(pos, lateral)
 	case p.word() == "only" || !lateral && !p.functionFollows():
 		p.tableRef(pos)
@@ -168,14 +168,11 @@ func (f *fromList) paren() {
 	p.leave()
 	p.expectKind(')')
 	p.write(") ")
-	if a := p.alias(); a != nil {
-		if join.Alias != nil {
-			p.syntax()
-			return
-		}
-		join.Alias = a
-	}
 	f.last = join
+	if a := p.alias(); a != nil {
+		join.Alias = a
+		f.last = nil // with an alias it is no join to further parentheses
+	}
 }
 
 // showFollows says whether a SHOW statement in parentheses starts here.
@@ -207,11 +204,13 @@ func (p *parser) derived(pos ast.Pos, lateral bool) {
 
 // onlyName takes a name of a relation. ONLY and * say nothing where tables do not inherit.
 func (p *parser) onlyName() ast.Name {
-	inParens := p.accept("only") && p.acceptKind('(')
+	only := p.accept("only")
+	inParens := only && p.acceptKind('(')
 	n := p.name()
 	if inParens {
 		p.expectKind(')')
-	} else {
+	}
+	if !only {
 		p.acceptKind('*')
 	}
 	return n
@@ -225,7 +224,7 @@ func (p *parser) tableRef(pos ast.Pos) {
 
 // functionFollows says whether the entry is a function rather than a table.
 func (p *parser) functionFollows() bool {
-	if p.valueFuncFollows() || p.word() == "cast" {
+	if p.valueFuncFollows() || p.word() == "cast" || p.isFunc() && !p.isName() {
 		return true
 	}
 	n := 1
@@ -275,11 +274,14 @@ func (p *parser) tableFuncEnd(m *selectMark, f *ast.TableFunc) {
 // belong to it.
 func (p *parser) tableCall() ast.TableCall {
 	if p.valueFuncFollows() {
-		e, _ := p.simple()
+		e, _ := p.simple(true)
 		return ast.TableCall{Call: e}
 	}
 	switch p.word() {
-	case "case", "exists", "array", "row", "list", "map":
+	case "case", "array":
+		p.syntax()
+	case "exists", "row": // names, but of no functions
+		p.next()
 		p.syntax()
 	}
 	if p.tok().kind != tIdent && !p.isName() {
@@ -292,7 +294,8 @@ func (p *parser) tableCall() ast.TableCall {
 
 func (p *parser) rowsFrom(pos ast.Pos, lateral bool) {
 	f := &ast.TableFunc{Pos: pos, Lateral: lateral, RowsFrom: true}
-	p.i += 3
+	p.i += 2
+	p.expectKind('(')
 	p.write("(")
 	m := p.newSelect(&ast.Select{})
 	f.Calls = list(p, func() ast.TableCall {

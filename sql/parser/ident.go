@@ -18,11 +18,30 @@ func (p *parser) isIdent(t *token, most ast.Category) bool {
 }
 
 // isName says whether the next token may name a column or relation.
-func (p *parser) isName() bool { return p.isIdent(p.tok(), ast.ColumnName) }
+func (p *parser) isName() bool {
+	return p.isIdent(p.tok(), ast.ColumnName) && !p.nullsPlace()
+}
 
-// isFunc says whether the token may name a function or type.
-func (p *parser) isFunc(t *token) bool {
-	return p.isIdent(t, ast.TypeFuncName) && (t.kind != tIdent || wordInfos[t.word].category != ast.ColumnName)
+// notBefore says whether NOT IN, NOT LIKE or NOT BETWEEN comes next, whose NOT is no other NOT.
+func (p *parser) notBefore() bool {
+	if p.word() != "not" {
+		return false
+	}
+	switch words[p.ahead(1).word] {
+	case "in", "like", "ilike", "similar", "between":
+		return true
+	}
+	return false
+}
+
+// nullsPlace says whether NULLS FIRST or NULLS LAST comes next, which are no names.
+func (p *parser) nullsPlace() bool { return p.is("nulls", "first") || p.is("nulls", "last") }
+
+// isFunc says whether the next token may name a function or type.
+func (p *parser) isFunc() bool {
+	t := p.tok()
+	return p.isIdent(t, ast.TypeFuncName) && (t.kind != tIdent || wordInfos[t.word].category != ast.ColumnName) &&
+		!p.nullsPlace()
 }
 
 // identText is an identifier as it is meant.
@@ -74,8 +93,17 @@ func (p *parser) identOf(most ast.Category) string {
 // ident takes the name of a column, relation or the like.
 func (p *parser) ident() string { return p.identOf(ast.ColumnName) }
 
+// roleName takes the name of a role, which may be any word that is not reserved.
+func (p *parser) roleName() string { return p.identOf(ast.TypeFuncName) }
+
 // label takes an identifier behind AS or a dot, where every word may stand.
-func (p *parser) label() string { return p.identOf(ast.Reserved) }
+func (p *parser) label() string {
+	if p.notBefore() || p.nullsPlace() || p.is("with", "time") || p.is("with", "ordinality") {
+		p.syntax()
+		return ""
+	}
+	return p.identOf(ast.Reserved)
+}
 
 func (p *parser) identAt() ast.Ident {
 	pos := p.pos()
@@ -109,9 +137,9 @@ func parenList[T any](p *parser, item func() T) []T {
 	return ts
 }
 
-// maybeColumns takes a list of names in parentheses if there is one; a query is none.
+// maybeColumns takes a list of names in parentheses if there is one.
 func (p *parser) maybeColumns() []ast.Ident {
-	if p.kind() != '(' || p.tok().query {
+	if p.kind() != '(' {
 		return nil
 	}
 	return parenList(p, p.identAt)

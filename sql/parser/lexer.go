@@ -91,6 +91,9 @@ func (l *lexer) run() *pgerr.Error {
 		}
 	}
 	l.add(tEOF, len(l.src), len(l.src))
+	for i := len(l.open) - 1; i >= 0; i-- {
+		l.findQuery(l.open[i])
+	}
 	return nil
 }
 
@@ -483,28 +486,35 @@ func (l *lexer) punctuation(at int) int {
 	return at + 1
 }
 
-// close pairs brackets. When a parenthesis closes, it is known whether a query stands inside: it starts like
-// one, or starts with such a parenthesis and goes on like a query rather than like an expression.
+// close pairs brackets.
 func (l *lexer) close(this int32, c byte) {
 	n := len(l.open)
 	if n == 0 {
 		return
 	}
-	o := &l.toks[l.open[n-1]]
-	if (o.kind == '(') != (c == ')') {
+	open := l.open[n-1]
+	if (l.toks[open].kind == '(') != (c == ')') {
 		return
 	}
-	o.match, l.toks[this].match = this, l.open[n-1]
-	first := l.toks[l.open[n-1]+1]
+	l.toks[open].match, l.toks[this].match = this, open
 	l.open = l.open[:n-1]
+	l.findQuery(open)
+}
+
+// findQuery notes whether a query stands in a parenthesis, when all inside is known: it starts like one, or
+// starts with such a parenthesis and goes on like a query rather than like an expression.
+func (l *lexer) findQuery(open int32) {
+	first := &l.toks[open+1]
 	switch first.kind {
 	case tIdent:
 		switch words[first.word] {
-		case "select", "with", "values", "table":
-			o.query = true
+		case "select", "with", "table":
+			l.toks[open].query = true
+		case "values":
+			l.toks[open].query = l.toks[open+2].kind == '('
 		}
 	case '(':
-		o.query = first.query && queryGoesOn(&l.toks[first.match+1])
+		l.toks[open].query = first.query && first.match > 0 && queryGoesOn(&l.toks[first.match+1])
 	}
 }
 

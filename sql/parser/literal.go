@@ -183,10 +183,11 @@ func (p *parser) unescapeUnicode(t *token, s string) string {
 	esc := `\`
 	if p.accept("uescape") {
 		q := p.tok()
-		esc = p.stringValue()
-		if p.err != nil {
+		if q.kind != tString {
+			p.fail(near("UESCAPE must be followed by a simple string literal", q.text(p)).At(int(q.pos)))
 			return ""
 		}
+		esc = p.stringValue()
 		if len(esc) != 1 || strings.Contains(`+'"`, esc) || isSpace(esc[0]) || hexDigits(esc, 1) == 1 {
 			p.fail(near("invalid Unicode escape character", q.text(p)).At(int(q.pos)))
 			return ""

@@ -15,7 +15,7 @@ import (
 func (p *parser) primary(c *chain) int {
 	saved := p.inner
 	p.inner = 0
-	if e, indirection := p.simple(); e != nil {
+	if e, indirection := p.simple(c.plain); e != nil {
 		e, cast := p.castsOf(c, e)
 		indirection = indirection && !cast
 		if p.suffixFollows(c, indirection) {
@@ -34,8 +34,9 @@ func (p *parser) primary(c *chain) int {
 }
 
 // simple reads an operand that has no expression inside: a literal, a parameter, a column, current_date and
-// the like. It gives nil if the next operand is none. indirection says whether subscripts may follow.
-func (p *parser) simple() (e ast.Expr, indirection bool) {
+// the like. It gives nil if the next operand is none. plain is as in chain; indirection says whether
+// subscripts may follow.
+func (p *parser) simple(plain bool) (e ast.Expr, indirection bool) {
 	t := p.tok()
 	switch t.kind {
 	case tNumber:
@@ -55,9 +56,12 @@ func (p *parser) simple() (e ast.Expr, indirection bool) {
 	case tParam:
 		return p.param(), true
 	case tQuoted, tUQuoted:
+		if e := p.typedLiteral(); e != nil {
+			return e, false
+		}
 		return p.column()
 	case tIdent:
-		return p.simpleWord(t)
+		return p.simpleWord(t, plain)
 	}
 	return nil, false
 }
@@ -73,7 +77,7 @@ func (p *parser) param() ast.Expr {
 	return &ast.Param{Pos: ast.Pos(t.pos), Number: int(n)}
 }
 
-func (p *parser) simpleWord(t *token) (ast.Expr, bool) {
+func (p *parser) simpleWord(t *token, plain bool) (ast.Expr, bool) {
 	pos := ast.Pos(t.pos)
 	switch words[t.word] {
 	case "null":
@@ -83,6 +87,9 @@ func (p *parser) simpleWord(t *token) (ast.Expr, bool) {
 		p.next()
 		return &ast.Literal{Pos: pos, Kind: ast.Bool, Text: words[t.word]}, false
 	case "default":
+		if plain {
+			return nil, false
+		}
 		p.next()
 		return &ast.Default{Pos: pos}, false
 	case "current_date", "current_user", "current_role", "current_catalog", "session_user", "user":
@@ -178,7 +185,7 @@ func (p *parser) cast(c *chain) suffix {
 		p.next()
 		t := p.typeName()
 		return func(e ast.Expr, _ *args) ast.Expr { return &ast.Cast{Pos: pos, Arg: e, Type: t} }
-	case p.word() == "collate" && !c.plain:
+	case p.word() == "collate" && !c.plain && !(c.label && c.lowest == 0 && p.labelEnds()):
 		p.next()
 		name := p.name()
 		return func(e ast.Expr, _ *args) ast.Expr { return &ast.Collate{Pos: pos, Arg: e, Collation: name} }
@@ -195,7 +202,10 @@ func (p *parser) suffixFollows(c *chain, indirection bool) bool {
 }
 
 func (p *parser) zoneFollows(c *chain) bool {
-	return !c.plain && c.stop < levelSign && p.is("at", "time", "zone")
+	if c.plain || c.stop >= levelSign || p.word() != "at" {
+		return false
+	}
+	return !c.label || c.lowest != 0 || words[p.ahead(1).word] == "time"
 }
 
 // close ends a marked operand: reads what stands behind it, and shuts the call.
@@ -240,7 +250,7 @@ func (p *parser) suffix(c *chain, indirection *bool) suffix {
 
 func (p *parser) atTimeZone() suffix {
 	pos := p.pos()
-	p.i += 3
+	p.expect("at", "time", "zone")
 	p.arg()
 	p.chain(&chain{stop: levelSign})
 	return func(e ast.Expr, a *args) ast.Expr {
@@ -314,7 +324,7 @@ func (p *parser) exprs() []ast.Expr {
 // item reads one expression of a list, or writes it and gives nil.
 func (p *parser) item() ast.Expr {
 	start := p.i
-	e, _ := p.simple()
+	e, _ := p.simple(false)
 	if e != nil {
 		e, _ = p.castsOf(&chain{}, e)
 		if k := p.kind(); k == ',' || k == ')' || k == ']' {

@@ -108,6 +108,8 @@ type parser struct {
 	toks []token
 	i    int
 	err  *pgerr.Error
+	// late is an error that counts only if there is no syntax error.
+	late *pgerr.Error
 	// depth is how deeply brackets and prefixes are nested here.
 	depth int
 	// inner is the height of the highest expression written since it was last set to zero.
@@ -149,6 +151,9 @@ func (p *parser) free() {
 func (p *parser) finish() error {
 	if p.err != nil {
 		return p.err
+	}
+	if p.late != nil {
+		return p.late
 	}
 	if err := p.lift(); err != nil {
 		return err
@@ -206,6 +211,16 @@ func (p *parser) expect(ws ...string) {
 	}
 }
 
+// acceptThen takes the first word if it comes next, and then expects the others.
+func (p *parser) acceptThen(first string, rest ...string) bool {
+	if p.word() != first {
+		return false
+	}
+	p.next()
+	p.expect(rest...)
+	return true
+}
+
 func (p *parser) acceptKind(k kind) bool {
 	if p.kind() != k {
 		return false
@@ -235,7 +250,14 @@ func (p *parser) syntax() {
 		p.fail(p.lex.bad)
 		return
 	}
-	p.fail(near("syntax error", t.text(p)).At(int(t.pos)))
+	text := t.text(p)
+	switch {
+	case t.kind == tNString: // PostgreSQL takes the N for a word of its own
+		text = text[:1]
+	case (t.kind == tUString || t.kind == tUQuoted) && words[p.ahead(1).word] == "uescape":
+		text = p.src[t.beg:p.ahead(2).end]
+	}
+	p.fail(near("syntax error", text).At(int(t.pos)))
 }
 
 func (p *parser) unsupported(at ast.Pos, format string, args ...any) {

@@ -13,7 +13,7 @@ func (p *parser) startsQuery() bool {
 	case "select", "values", "table", "with":
 		return true
 	}
-	return p.tok().query
+	return p.kind() == '('
 }
 
 // parenQuery writes a query in parentheses.
@@ -98,7 +98,7 @@ func (p *parser) body() *selectMark {
 		p.shut()
 		p.noFrom()
 		return m
-	case p.tok().query:
+	case p.kind() == '(':
 		m := p.newSelect(nil)
 		p.parenQuery()
 		p.shut()
@@ -134,8 +134,7 @@ func (p *parser) valueRows() [][]ast.Expr {
 		row := p.exprs()
 		p.expectKind(')')
 		if len(rows) > 0 && len(row) != len(rows[0]) {
-			p.fail(pgerr.New(pgerr.SyntaxError, "VALUES lists must all be the same length").At(int(first)))
-			return rows
+			p.late = pgerr.New(pgerr.SyntaxError, "VALUES lists must all be the same length").At(int(first))
 		}
 		rows = append(rows, row)
 		if !p.acceptKind(',') {
@@ -152,7 +151,9 @@ func (p *parser) selectBody() *selectMark {
 	p.distinct(s)
 	p.shut()
 	m.build = func(a *args) { a.fill(s.DistinctOn) }
-	p.results(m)
+	if s.Distinct || p.resultFollows() {
+		p.results(m)
+	}
 	if p.word() == "into" {
 		p.unsupported(p.pos(), "SELECT INTO")
 	}
@@ -165,7 +166,7 @@ func (p *parser) selectBody() *selectMark {
 		p.write("WHERE ")
 		p.expr()
 	}
-	if p.accept("group", "by") {
+	if p.acceptThen("group", "by") {
 		p.groupBy()
 	}
 	p.havingAndAfter(m, s)
@@ -186,11 +187,8 @@ func (p *parser) distinct(s *ast.Select) {
 	}
 }
 
-// results writes a list of results, of which there may be none, keeping their names in the mark.
+// results writes a list of results, keeping their names in the mark.
 func (p *parser) results(m *selectMark) {
-	if !p.resultFollows() {
-		return
-	}
 	for {
 		p.write(", ")
 		if p.kind() == '*' {
@@ -198,7 +196,7 @@ func (p *parser) results(m *selectMark) {
 			p.next()
 			m.aliases = append(m.aliases, "")
 		} else {
-			p.expr()
+			p.chain(&chain{label: true})
 			m.aliases = append(m.aliases, p.resultAlias())
 		}
 		if !p.acceptKind(',') {
@@ -213,13 +211,19 @@ func (p *parser) resultFollows() bool {
 	case tEOF, ';', ')':
 		return false
 	case tIdent:
-		switch p.word() {
-		case "from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for", "union", "except",
-			"intersect", "into":
-			return false
-		}
+		return !resultEnd(p.word())
 	}
 	return true
+}
+
+// resultEnd says whether a word ends the list of results.
+func resultEnd(w string) bool {
+	switch w {
+	case "from", "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for", "union", "except",
+		"intersect", "into", "with", "returning", "on":
+		return true
+	}
+	return false
 }
 
 func (p *parser) resultAlias() string {
@@ -227,6 +231,9 @@ func (p *parser) resultAlias() string {
 		return p.label()
 	}
 	t := p.tok()
+	if p.nullsPlace() {
+		return ""
+	}
 	if t.kind == tQuoted || t.kind == tUQuoted || t.kind == tIdent && wordInfos[t.word].bare {
 		p.next()
 		return p.identText(t)
@@ -340,7 +347,7 @@ func (p *parser) optionsFollow() bool {
 
 // tail writes ORDER BY, LIMIT, OFFSET, FETCH and AS OF, in the order PostgreSQL allows.
 func (p *parser) tail() {
-	t := tail{p: p}
+	t := &tail{p: p}
 	t.orderBy()
 	t.limits()
 	if p.asOfFollows() {
@@ -357,7 +364,7 @@ func (p *parser) tail() {
 // opened by the first of them.
 type tail struct {
 	p             *parser
-	opened        bool
+	mark          *tailMark // nil: nothing was written yet
 	order         []ast.OrderItem
 	limit, offset limitPart
 	asOf          *ast.AsOf
@@ -372,17 +379,17 @@ type limitPart struct {
 }
 
 func (t *tail) open() {
-	if !t.opened {
-		t.p.tails = append(t.p.tails, &tailMark{})
+	if t.mark == nil {
+		t.mark = &tailMark{}
+		t.p.tails = append(t.p.tails, t.mark)
 		t.p.write(" ORDER BY ")
 		t.p.number('o', len(t.p.tails))
 		t.p.write("(")
-		t.opened = true
 	}
 }
 
 func (t *tail) orderBy() {
-	if t.p.is("order", "by") {
+	if t.p.word() == "order" {
 		t.open()
 		t.order = t.p.orderBy()
 	}
@@ -427,11 +434,11 @@ func (t *tail) fetchFirst() {
 	if !p.accept("first") {
 		p.expect("next")
 	}
-	if w := p.word(); w == "row" || w == "rows" {
+	if w := words[p.ahead(1).word]; (p.word() == "row" || p.word() == "rows") && (w == "only" || w == "with") {
 		t.limit.literal = &ast.Literal{Kind: ast.Number, Text: "1"}
 	} else {
 		p.arg()
-		p.inner = max(p.inner, p.signedPrimary())
+		p.fetchFirstCount()
 	}
 	if !p.accept("row") {
 		p.expect("rows")
@@ -442,22 +449,21 @@ func (t *tail) fetchFirst() {
 	p.expect("only")
 }
 
-// signedPrimary writes an operand that may have signs.
-func (p *parser) signedPrimary() int {
-	c := &chain{plain: true}
+// fetchFirstCount writes the count of FETCH FIRST: a number with a sign, or an operand without.
+func (p *parser) fetchFirstCount() {
 	if k := p.kind(); k == '+' || k == '-' {
-		return p.operand(c, levelSign)
+		p.hole(p.numberValue())
+		return
 	}
-	return p.primary(c)
+	p.inner = max(p.inner, p.primary(&chain{plain: true, call: true}))
 }
 
 func (t *tail) close() {
-	if !t.opened {
+	if t.mark == nil {
 		return
 	}
 	t.p.shut()
-	done := *t
-	t.p.tails[len(t.p.tails)-1].build = func(q *ast.Query, a *args) { done.fill(q, a) }
+	t.mark.build = t.fill
 }
 
 func (t *tail) fill(q *ast.Query, a *args) {
@@ -522,7 +528,8 @@ func (p *parser) with() {
 		if p.kind() == '(' {
 			w.Options = p.options()
 		}
-	case p.accept("recursive"):
+	case p.word() == "recursive" && words[p.ahead(1).word] != "as" && p.ahead(1).kind != '(':
+		p.next()
 		w.Recursive = true
 	}
 	p.write("WITH ")
@@ -548,7 +555,7 @@ func (p *parser) cte(w *ast.With) {
 	switch {
 	case p.accept("materialized"):
 		m.cte.Materialize = ast.MaterializeAlways
-	case p.accept("not", "materialized"):
+	case p.acceptThen("not", "materialized"):
 		m.cte.Materialize = ast.MaterializeNever
 	}
 	p.ctes = append(p.ctes, m)

@@ -17,6 +17,11 @@ func (p *parser) variable() string {
 
 // set reads the rest of SET.
 func (p *parser) set(pos ast.Pos) ast.Statement {
+	s := &ast.SetVar{Pos: pos}
+	if p.setFollows() { // a setting may be called like a word below
+		p.setRest(s)
+		return s
+	}
 	switch {
 	case p.accept("transaction"):
 		return p.setTransaction(pos)
@@ -28,9 +33,6 @@ func (p *parser) set(pos ast.Pos) ast.Statement {
 	case p.accept("constraints"):
 		p.unsupported(pos, "SET CONSTRAINTS")
 		return nil
-	}
-	s := &ast.SetVar{Pos: pos}
-	switch {
 	case p.word() == "session" && !p.is("session", "authorization"):
 		p.next()
 		s.Scope = ast.ScopeSession
@@ -39,6 +41,12 @@ func (p *parser) set(pos ast.Pos) ast.Statement {
 	}
 	p.setRest(s)
 	return s
+}
+
+// setFollows says whether the next token is a name before TO, = or a dot.
+func (p *parser) setFollows() bool {
+	t := p.ahead(1)
+	return t.kind == '=' || t.kind == '.' || words[t.word] == "to"
 }
 
 func (p *parser) setTransaction(pos ast.Pos) *ast.SetTransaction {
@@ -54,17 +62,16 @@ func (p *parser) setTransaction(pos ast.Pos) *ast.SetTransaction {
 
 // setRest reads the name and value of a SET, and the forms that have words for names.
 func (p *parser) setRest(s *ast.SetVar) {
-	one := func(name string) {
-		s.Name = name
-		if !p.accept("default") {
-			s.Values = []ast.Expr{p.value()}
-		}
+	if p.setFollows() {
+		s.Name = p.variable()
+		s.Values = p.setValues()
+		return
 	}
 	switch {
-	case p.accept("time", "zone"):
+	case p.acceptThen("time", "zone"):
 		s.Name = "timezone"
 		if !p.accept("default") && !p.accept("local") {
-			s.Values = []ast.Expr{p.value()}
+			s.Values = []ast.Expr{p.zoneValue()}
 		}
 	case p.accept("names"):
 		s.Name = "client_encoding"
@@ -73,14 +80,15 @@ func (p *parser) setRest(s *ast.SetVar) {
 		} else {
 			p.accept("default")
 		}
-	case p.is("schema") && isString(p.ahead(1).kind):
-		p.next()
-		one("search_path")
-	case p.word() == "role" && p.setWithoutSign():
-		p.next()
-		one("role")
-	case p.accept("session", "authorization"):
-		one("session_authorization")
+	case p.accept("schema"):
+		s.Name, s.Values = "search_path", []ast.Expr{p.stringLiteral()}
+	case p.accept("role"):
+		s.Name, s.Values = "role", []ast.Expr{p.wordOrString()}
+	case p.acceptThen("session", "authorization"):
+		s.Name = "session_authorization"
+		if !p.accept("default") {
+			s.Values = []ast.Expr{p.wordOrString()}
+		}
 	case p.is("xml", "option"), p.is("catalog") && isString(p.ahead(1).kind):
 		p.unsupported(p.pos(), "SET %s", upperWord(p.word()))
 	default:
@@ -89,15 +97,27 @@ func (p *parser) setRest(s *ast.SetVar) {
 	}
 }
 
-// setWithoutSign says whether a name is followed by neither TO nor =.
-func (p *parser) setWithoutSign() bool {
-	return p.ahead(1).kind != '=' && words[p.ahead(1).word] != "to"
+// wordOrString reads a word that is not reserved, or a string.
+func (p *parser) wordOrString() ast.Expr {
+	if isString(p.kind()) {
+		return p.stringLiteral()
+	}
+	return &ast.Literal{Pos: p.pos(), Kind: ast.String, Text: p.roleName()}
+}
+
+// zoneValue reads a time zone: a string, a name that is no keyword, a number or an interval.
+func (p *parser) zoneValue() ast.Expr {
+	switch t := p.tok(); {
+	case t.kind == tIdent && t.word != 0 && p.word() != "interval" && isPostgresWord(p.word()), t.kind == '(', t.kind == '[':
+		p.syntax()
+	}
+	return p.value()
 }
 
 // setValues reads TO or = and what follows.
 func (p *parser) setValues() []ast.Expr {
-	if p.is("from", "current") {
-		p.unsupported(p.pos(), "SET FROM CURRENT")
+	if at := p.pos(); p.acceptThen("from", "current") {
+		p.unsupported(at, "SET FROM CURRENT")
 	}
 	if !p.acceptKind('=') {
 		p.expect("to")
@@ -132,7 +152,8 @@ func (p *parser) reset(pos ast.Pos) *ast.ResetVar {
 	case p.accept("all"):
 	case p.accept("time", "zone"):
 		s.Name = "timezone"
-	case p.accept("transaction", "isolation", "level"):
+	case p.is("transaction", "isolation"):
+		p.expect("transaction", "isolation", "level")
 		s.Name = "transaction_isolation"
 	case p.accept("session", "authorization"):
 		s.Name = "session_authorization"
@@ -148,15 +169,15 @@ func (p *parser) transactionModes() []ast.TransactionMode {
 	for {
 		var m ast.TransactionMode
 		switch {
-		case p.accept("isolation", "level"):
+		case p.acceptThen("isolation", "level"):
 			m.Isolation = p.isolation()
 		case p.accept("read", "only"):
 			m.Access = "READ ONLY"
-		case p.accept("read", "write"):
+		case p.acceptThen("read", "write"):
 			m.Access = "READ WRITE"
 		case p.accept("deferrable"):
 			m.Deferrable = "DEFERRABLE"
-		case p.accept("not", "deferrable"):
+		case p.acceptThen("not", "deferrable"):
 			m.Deferrable = "NOT DEFERRABLE"
 		default:
 			if len(modes) > 0 && p.toks[p.i-1].kind == ',' {
@@ -180,6 +201,10 @@ func (p *parser) isolation() string {
 		if p.accept(strings.Fields(level)...) {
 			return level
 		}
+	}
+	switch p.word() { // the first word promised another
+	case "strong", "strict", "repeatable", "read":
+		p.next()
 	}
 	p.syntax()
 	return ""

@@ -29,7 +29,8 @@ func (p *parser) show(pos ast.Pos) ast.Statement {
 	case p.accept("all"):
 	case p.accept("time", "zone"):
 		s.Name = "timezone"
-	case p.accept("transaction", "isolation", "level"):
+	case p.is("transaction", "isolation"):
+		p.expect("transaction", "isolation", "level")
 		s.Name = "transaction_isolation"
 	case p.accept("session", "authorization"):
 		s.Name = "session_authorization"
@@ -144,8 +145,8 @@ func (p *parser) explain(pos ast.Pos) ast.Statement {
 	case p.is("replan"), p.is("optimizer", "trace"), p.is("plan", "insights"), p.is("key", "schema"), p.is("value", "schema"),
 		p.is("broken"), p.is("analyze", "cluster"):
 		p.unsupported(pos, "EXPLAIN %s", upperWord(p.word()))
-	case p.kind() == '(' && !p.tok().query:
-		s.Options = p.options()
+	case p.kind() == '(' && !p.tok().query && p.ahead(1).kind != '(':
+		s.Options = parenList(p, p.wordOption)
 		s.Statement = p.explained()
 		return s
 	default:

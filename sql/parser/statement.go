@@ -171,11 +171,7 @@ func (p *parser) wordValue(pos ast.Pos) ast.Expr {
 			return e
 		}
 	}
-	name := p.label()
-	for p.acceptKind('.') {
-		name += "." + p.label()
-	}
-	return &ast.Literal{Pos: pos, Kind: ast.String, Text: name}
+	return &ast.Literal{Pos: pos, Kind: ast.String, Text: p.label()}
 }
 
 // numberValue reads a number with its sign.
@@ -196,7 +192,13 @@ func (p *parser) numberValue() ast.Expr {
 func (p *parser) ifExists() bool { return p.accept("if", "exists") }
 
 // ifNotExists reads IF NOT EXISTS.
-func (p *parser) ifNotExists() bool { return p.accept("if", "not", "exists") }
+func (p *parser) ifNotExists() bool {
+	if !p.is("if", "not") {
+		return false
+	}
+	p.expect("if", "not", "exists")
+	return true
+}
 
 // role reads the name of a role.
 func (p *parser) role() ast.Role {
@@ -208,7 +210,7 @@ func (p *parser) role() ast.Role {
 		r.Name, r.Keyword = w, true
 		return r
 	}
-	r.Name = p.ident()
+	r.Name = p.roleName()
 	// PostgreSQL means everybody by "public" even in quotes.
 	if t.kind == tQuoted && r.Name == "public" {
 		r.Keyword = true
@@ -223,23 +225,18 @@ func (p *parser) objectKind(plural bool) (ast.ObjectKind, bool) {
 		if plural {
 			name = k.Plural()
 		}
-		if first, second, two := cutWord(name); p.word() == first && (!two || words[p.ahead(1).word] == second) {
-			if !two && p.longerKind(k, plural) {
-				continue
-			}
+		first, second, two := cutWord(name)
+		switch {
+		case p.word() != first, first == "cluster" && !plural && two != (words[p.ahead(1).word] == "replica"):
+			continue
+		case two:
+			p.expect(first, second)
+		default:
 			p.next()
-			if two {
-				p.next()
-			}
-			return k, true
 		}
+		return k, true
 	}
 	return 0, false
-}
-
-// longerKind says whether CLUSTER here is the start of CLUSTER REPLICA.
-func (p *parser) longerKind(k ast.ObjectKind, plural bool) bool {
-	return k == ast.KindCluster && !plural && p.is("cluster", "replica")
 }
 
 // cutWord parts a kind of one or two words, in lower case.

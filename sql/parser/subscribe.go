@@ -133,29 +133,42 @@ func (p *parser) copyOptions(s *ast.Copy) {
 	add := func(name string, value ast.Expr) {
 		s.Options = append(s.Options, ast.Option{Pos: p.pos(), Name: name, Value: value})
 	}
-	if p.accept("using", "delimiters") || p.accept("delimiters") {
+	if p.acceptThen("using", "delimiters") || p.accept("delimiters") {
 		add("DELIMITER", p.stringLiteral())
 	}
 	p.accept("with")
 	if p.kind() == '(' {
-		s.Options = append(s.Options, parenList(p, p.copyOption)...)
+		s.Options = append(s.Options, parenList(p, p.wordOption)...)
 		return
 	}
 	for p.oldCopyOption(add) {
 	}
 }
 
-// copyOption reads NAME [value] among COPY's options: there is no sign between, and the value may be a word,
-// a list of columns or *.
-func (p *parser) copyOption() ast.Option {
+// wordOption reads NAME [value] among the options of COPY and EXPLAIN: the name is one word, no sign need stand
+// between, and the value may be a word, a list or *.
+func (p *parser) wordOption() ast.Option {
 	o := ast.Option{Pos: p.pos(), Name: upperWord(p.label())}
 	eq := p.acceptKind('=')
 	if at := p.pos(); p.acceptKind('*') {
 		o.Value = &ast.Literal{Pos: at, Kind: ast.String, Text: "*"}
 	} else if k := p.kind(); k != ',' && k != ')' || eq {
-		o.Value = p.value()
+		o.Value = p.optionWord()
 	}
 	return o
+}
+
+// optionWord is value without the reserved words, but for the few that are values.
+func (p *parser) optionWord() ast.Expr {
+	if t := p.tok(); t.kind == tIdent && wordInfos[t.word].category == ast.Reserved {
+		switch words[t.word] {
+		case "true", "false", "on", "default":
+		default:
+			p.syntax()
+			return nil
+		}
+	}
+	return p.value()
 }
 
 func (p *parser) oldCopyOption(add func(string, ast.Expr)) bool {
@@ -183,10 +196,10 @@ func (p *parser) oldCopyOption(add func(string, ast.Expr)) bool {
 		add("FREEZE", nil)
 	case p.accept("force", "quote"):
 		columns("FORCE_QUOTE")
-	case p.accept("force", "not", "null"):
-		columns("FORCE_NOT_NULL")
 	case p.accept("force", "null"):
 		columns("FORCE_NULL")
+	case p.acceptThen("force", "not", "null"):
+		columns("FORCE_NOT_NULL")
 	case p.word() == "delimiter", p.word() == "null", p.word() == "quote", p.word() == "escape", p.word() == "encoding":
 		name := upperWord(p.word())
 		p.next()
@@ -205,7 +218,7 @@ func (p *parser) declare(pos ast.Pos) ast.Statement {
 	s := &ast.Declare{Pos: pos, Name: p.ident()}
 	for {
 		switch {
-		case p.accept("no", "scroll"):
+		case p.acceptThen("no", "scroll"):
 			s.Options = append(s.Options, "NO SCROLL")
 			continue
 		case p.accept("scroll"), p.accept("binary"), p.accept("insensitive"), p.accept("asensitive"):
@@ -216,9 +229,9 @@ func (p *parser) declare(pos ast.Pos) ast.Statement {
 	}
 	p.expect("cursor")
 	switch {
-	case p.accept("with", "hold"):
+	case p.acceptThen("with", "hold"):
 		s.Options = append(s.Options, "WITH HOLD")
-	case p.accept("without", "hold"):
+	case p.acceptThen("without", "hold"):
 		s.Options = append(s.Options, "WITHOUT HOLD")
 	}
 	p.expect("for")
@@ -242,7 +255,7 @@ func (p *parser) fetch(pos ast.Pos) ast.Statement {
 
 func (p *parser) fetchDirection(s *ast.Fetch) {
 	// A word that is a direction may also be the name of the cursor: what follows decides.
-	if last := p.ahead(1).kind; last == tEOF || last == ';' || words[p.ahead(1).word] == "with" {
+	if last := p.ahead(1).kind; p.isName() && (last == tEOF || last == ';' || words[p.ahead(1).word] == "with") {
 		return
 	}
 	switch {

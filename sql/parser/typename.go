@@ -2,6 +2,7 @@ package parser
 
 import (
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tributary-db/tributary/sql/ast"
@@ -18,21 +19,20 @@ func (p *parser) typeName() *ast.TypeName {
 	defer p.leave()
 	pos := p.pos()
 	t := p.baseType()
+	if p.accept("array") {
+		if p.acceptKind('[') {
+			p.integer(math.MaxInt32)
+			p.expectKind(']')
+		}
+		return &ast.TypeName{Pos: pos, Kind: ast.ArrayType, Elem: t}
+	}
 	for p.err == nil {
 		switch {
-		case p.kind() == '[':
-			for p.acceptKind('[') {
-				if p.kind() != ']' {
-					p.integer(math.MaxInt32)
-				}
-				p.expectKind(']')
-				t = p.wrapType(&ast.TypeName{Pos: pos, Kind: ast.ArrayType, Elem: t})
-			}
-		case p.accept("array"):
-			if p.acceptKind('[') {
+		case p.acceptKind('['):
+			if p.kind() != ']' {
 				p.integer(math.MaxInt32)
-				p.expectKind(']')
 			}
+			p.expectKind(']')
 			t = p.wrapType(&ast.TypeName{Pos: pos, Kind: ast.ArrayType, Elem: t})
 		case p.accept("list"):
 			t = p.wrapType(&ast.TypeName{Pos: pos, Kind: ast.ListType, Elem: t})
@@ -78,7 +78,7 @@ func (p *parser) baseType() *ast.TypeName {
 		}
 	case "bit":
 		p.next()
-		return p.lengthType(pos, "bit", "varbit", false)
+		return p.lengthType(pos, "bit", "varbit", p.typeMods, false)
 	case "char", "character", "nchar", "national", "varchar":
 		return p.characterType(pos, w)
 	case "time", "timestamp":
@@ -97,7 +97,7 @@ func (p *parser) baseType() *ast.TypeName {
 	case "setof":
 		p.unsupported(pos, "SETOF")
 	}
-	if !p.isFunc(p.tok()) {
+	if !p.isFunc() {
 		p.syntax()
 		return &ast.TypeName{}
 	}
@@ -123,14 +123,33 @@ func (p *parser) typeMods() []int64 {
 	if !p.acceptKind('(') {
 		return nil
 	}
-	mods := list(p, func() int64 {
-		if k := p.kind(); k != tNumber && k != '-' && k != '+' && k != tEOF && k != ')' {
-			p.fail(pgerr.New(pgerr.SyntaxError, "type modifiers must be simple constants or identifiers").At(int(p.pos())))
+	var mods []int64
+	for {
+		if mod, ok := p.typeMod(); ok {
+			mods = append(mods, mod)
+		} else {
+			p.late = pgerr.New(pgerr.SyntaxError, "type modifiers must be simple constants or identifiers").At(int(p.pos()))
+			p.expr() // only to find a syntax error in it
 		}
-		return p.signed()
-	})
+		if !p.acceptKind(',') {
+			break
+		}
+	}
 	p.expectKind(')')
 	return mods
+}
+
+// typeMod reads a modifier that is an integer.
+func (p *parser) typeMod() (int64, bool) {
+	n := 0
+	if k := p.kind(); k == '-' || k == '+' {
+		n = 1
+	}
+	_, err := strconv.ParseInt(p.ahead(n).text(p), 10, 64)
+	if end := p.ahead(n + 1).kind; err != nil || end != ',' && end != ')' {
+		return 0, false
+	}
+	return p.signed(), true
 }
 
 // precision reads one unsigned modifier, if there is one.
@@ -159,15 +178,15 @@ func (p *parser) floatType(pos ast.Pos) *ast.TypeName {
 }
 
 // lengthType reads VARYING and a length. Without a length the fixed type has length one.
-func (p *parser) lengthType(pos ast.Pos, fixed, varying string, already bool) *ast.TypeName {
-	if p.accept("varying") || already {
-		return catalogType(pos, varying, p.typeMods()...)
+func (p *parser) lengthType(pos ast.Pos, fixed, varying string, mods func() []int64, already bool) *ast.TypeName {
+	if already || p.accept("varying") {
+		return catalogType(pos, varying, mods()...)
 	}
-	mods := p.typeMods()
-	if mods == nil {
-		mods = []int64{1}
+	length := mods()
+	if length == nil {
+		length = []int64{1}
 	}
-	return catalogType(pos, fixed, mods...)
+	return catalogType(pos, fixed, length...)
 }
 
 func (p *parser) characterType(pos ast.Pos, w string) *ast.TypeName {
@@ -177,16 +196,19 @@ func (p *parser) characterType(pos ast.Pos, w string) *ast.TypeName {
 			p.expect("char")
 		}
 	}
-	return p.lengthType(pos, "bpchar", "varchar", w == "varchar")
+	return p.lengthType(pos, "bpchar", "varchar", p.precision, w == "varchar")
 }
 
 func (p *parser) timeType(pos ast.Pos, w string) *ast.TypeName {
 	p.next()
 	mods := p.precision()
-	if p.accept("with", "time", "zone") {
+	switch {
+	case p.is("with", "time"):
+		p.expect("with", "time", "zone")
 		return catalogType(pos, w+"tz", mods...)
+	case p.word() == "without":
+		p.expect("without", "time", "zone")
 	}
-	p.accept("without", "time", "zone")
 	return catalogType(pos, w, mods...)
 }
 
@@ -226,7 +248,13 @@ func (p *parser) typedLiteral() ast.Expr {
 	}
 	pos := p.pos()
 	w := p.word()
-	t := p.baseType()
+	var t *ast.TypeName
+	if p.ahead(1).kind == '.' { // a qualifier may be a word that no type's name may be
+		t = &ast.TypeName{Pos: pos, Name: p.name().Parts}
+		t.Mods = p.typeMods()
+	} else {
+		t = p.baseType()
+	}
 	switch w {
 	case "char", "character", "nchar", "national", "bit":
 		if p.toks[p.i-1].kind != ')' {
@@ -241,40 +269,37 @@ func (p *parser) typedLiteral() ast.Expr {
 	return e
 }
 
-// typedLiteralFollows looks past the words and modifiers of a type for a string.
+// typedLiteralFollows says whether the words here are a type before a string rather than a name. For types with
+// words of their own the next token decides, as for PostgreSQL's parser; other names must have the string.
 func (p *parser) typedLiteralFollows() bool {
-	n := 1
-	skip := func(w string) {
-		if words[p.ahead(n).word] == w {
-			n++
-		}
-	}
+	next := p.ahead(1)
+	word := words[next.word]
 	switch p.word() {
 	case "double":
-		skip("precision")
+		if word == "precision" {
+			return true
+		}
 	case "national":
-		n++
-		skip("varying")
+		return word == "character" || word == "char"
 	case "char", "character", "nchar", "bit":
-		skip("varying")
-	case "int", "integer", "smallint", "bigint", "real", "boolean", "float", "dec", "decimal", "numeric", "varchar",
-		"time", "timestamp", "interval":
-	default:
-		if !p.isFunc(p.tok()) {
-			return false
-		}
-		for p.ahead(n).kind == '.' {
-			n += 2
-		}
+		return word == "varying" || next.kind == '(' || isString(next.kind)
+	case "time", "timestamp":
+		zone := word == "without" || word == "with" && words[p.ahead(2).word] == "time"
+		return zone || next.kind == '(' || isString(next.kind)
+	case "float", "dec", "decimal", "numeric", "varchar", "interval":
+		return next.kind == '(' || isString(next.kind)
+	case "int", "integer", "smallint", "bigint", "real", "boolean":
+		return isString(next.kind)
 	}
-	if t := p.ahead(n); t.kind == '(' && t.match > 0 {
+	if next.kind == '.' && !p.isName() || next.kind != '.' && !p.isFunc() {
+		return false
+	}
+	n := 1
+	for p.ahead(n).kind == '.' {
+		n += 2
+	}
+	if t := p.ahead(n); t.kind == '(' && t.match > 0 && p.ahead(n+1).kind != ')' {
 		n = int(t.match) - p.i + 1
-	}
-	if w := words[p.ahead(n).word]; w == "with" || w == "without" {
-		if (p.word() != "time" && p.word() != "timestamp") || words[p.ahead(n+1).word] != "time" || words[p.ahead(n+2).word] != "zone" {
-			return false
-		}
-		n += 3
 	}
 	return isString(p.ahead(n).kind)
 }

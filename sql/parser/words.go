@@ -84,6 +84,12 @@ func readInfos() []wordInfo {
 	return infos
 }
 
+// postgresCount is how many of the words are PostgreSQL's, which come first.
+var postgresCount = len(strings.Fields(postgresWords))
+
+// isPostgresWord says whether PostgreSQL has the word as a keyword.
+func isPostgresWord(w string) bool { return w != "" && int(wordNumbers[w]) <= postgresCount }
+
 // maxWord is the length of the longest word.
 const maxWord = 19
 
