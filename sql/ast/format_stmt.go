@@ -197,7 +197,15 @@ func (p *printer) assignment(name string, values []Expr) {
 		return
 	}
 	p.str(" = ")
-	p.exprs(values)
+	p.list(len(values), func(i int) {
+		if c, ok := values[i].(*Cast); ok { // SET TIME ZONE takes an interval, spelled as a literal
+			p.str("INTERVAL ")
+			c.Arg.format(p)
+			p.when(c.Type.Fields != "", " "+c.Type.Fields)
+			return
+		}
+		values[i].format(p)
+	})
 }
 
 // variable writes the name of a setting, whose dots are part of it.
