@@ -435,7 +435,7 @@ func (p *Program) coalesce(s *step, sel []int32, n int) {
 	picks := p.picks(d, n)
 	p.take(d, s.args[0], sel, picks, n)
 	for i := range s.blocks {
-		rest := p.nulls(d, sel, n, p.sels[s.sel])
+		rest := p.nullRows(d, sel, n, p.sels[s.sel])
 		p.sels[s.sel] = rest
 		if len(rest) == 0 {
 			break
@@ -450,8 +450,8 @@ func (p *Program) coalesce(s *step, sel []int32, n int) {
 	d.v = d.buf
 }
 
-// nulls gives the rows of sel (nil: all n) for which d is NULL and has not failed, in dst's memory.
-func (p *Program) nulls(d *reg, sel []int32, n int, dst []int32) []int32 {
+// nullRows gives the rows of sel (nil: all n) for which d is NULL and has not failed, in dst's memory.
+func (p *Program) nullRows(d *reg, sel []int32, n int, dst []int32) []int32 {
 	dst = none(dst)
 	if d.buf.Valid == nil {
 		return dst

@@ -95,10 +95,12 @@ func (f *Func) Apply(env Env, args []vec.Datum, kind types.Kind) (vec.Datum, err
 		b.Args = append(b.Args, &vecs[i])
 	}
 	var failed error
+	null := false
 	b.Fail = func(_ int, err *pgerr.Error) { failed = err }
+	b.Null = func(int) { null = true }
 	size(b.Out, 1)
 	f.Kernel(&b)
-	if failed != nil {
+	if failed != nil || null {
 		return vec.Null, failed
 	}
 	return b.Out.Datum(0), nil

@@ -104,7 +104,7 @@ func (p *Program) kernel(s *step, sel []int32, n int) {
 		sel = validRows(valid, sel, n, p.sels[s.sel+1])
 		p.sels[s.sel+1] = sel
 	}
-	b := Batch{Env: p.env, Args: p.args, Sel: sel, N: n, Out: &d.buf, Fail: p.fail}
+	b := Batch{Env: p.env, Args: p.args, Sel: sel, N: n, Out: &d.buf, Fail: p.fail, Null: p.null}
 	for k, a := range s.args {
 		if p.regs[a].isConst {
 			b.Const |= 1 << k
@@ -118,6 +118,7 @@ func (p *Program) kernel(s *step, sel []int32, n int) {
 	}
 	size(&d.buf, n)
 	p.failed.Reset()
+	p.nulls = p.nulls[:0]
 	if b.Sel == nil || len(b.Sel) > 0 {
 		s.fn.Kernel(&b)
 	}
@@ -132,6 +133,12 @@ func (p *Program) kernel(s *step, sel []int32, n int) {
 		d.errs.merge(&p.failed, false)
 	}
 	d.buf.Len, d.buf.Valid = n, valid
+	for _, i := range p.nulls {
+		d.setNull(i, n)
+		if !isBytes {
+			put(&d.buf, i, vec.Null)
+		}
+	}
 	d.v = d.buf
 }
 

@@ -46,6 +46,10 @@ type Func struct {
 	Kernel func(b *Batch)
 	// Row computes one value; its arguments are borrowed, its result may borrow from them.
 	Row func(env Env, args []vec.Datum) (vec.Datum, error)
+	// Prepare, if set, gives a Func that computes the same and has done ahead what the constants among the
+	// arguments allow, such as compiling a pattern; nil if nothing is gained. Bit k of known is set if
+	// argument k is the constant args[k], which is not NULL. What it gives is used by many goroutines.
+	Prepare func(args []vec.Datum, known uint64) *Func
 	// Doc is one sentence for the catalog.
 	Doc string
 }
@@ -69,6 +73,8 @@ type Batch struct {
 	Out *vec.Vec
 	// Fail notes that row i, which is in Sel, fails.
 	Fail func(i int, err *pgerr.Error)
+	// Null notes that row i, which is in Sel, is NULL though no argument is. A Bytes result has no value there.
+	Null func(i int)
 }
 
 // Begin makes ready for row i of a Bytes result; the kernel appends to b.Out.Data, then calls End. Rows

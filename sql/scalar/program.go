@@ -27,9 +27,12 @@ type Program struct {
 	sels [][]int32
 	args []*vec.Vec
 	row  []vec.Datum
-	// failed takes what the kernel that is running fails; fail is what it calls.
+	// failed and nulls take the rows that the kernel which is running fails or makes NULL; fail and null are what
+	// it calls.
 	failed Errors
 	fail   func(i int, err *pgerr.Error)
+	nulls  []int32
+	null   func(i int)
 	// overflow is set when a register outgrew chunkBytes.
 	overflow bool
 	// states are, for each row of the chunk, how the conjuncts so far left it; failures why rows failed.
@@ -73,6 +76,7 @@ func newProgram(c *code, env Env) *Program {
 		r.v = r.buf
 	}
 	p.fail = func(i int, err *pgerr.Error) { p.failed.add(int32(i), err) }
+	p.null = func(i int) { p.nulls = append(p.nulls, int32(i)) }
 	return p
 }
 

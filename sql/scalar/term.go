@@ -137,6 +137,11 @@ func (ts *terms) call(e *Call, args []int32) (int32, error) {
 	if err := ts.checkArgs(f, args); err != nil {
 		return 0, err
 	}
+	if f.Prepare != nil {
+		if g := ts.prepared(f, args); g != nil {
+			f = g
+		}
+	}
 	switch {
 	case f.Relabel:
 		return args[0], nil
@@ -146,6 +151,22 @@ func (ts *terms) call(e *Call, args []int32) (int32, error) {
 		return ts.intern(term{op: opRow, kind: e.T.Kind(), args: args, fn: f}), nil
 	}
 	return 0, pgerr.Newf(pgerr.InternalError, "compile: function %s has no implementation", f.Name)
+}
+
+// prepared gives what Prepare makes of a call's constant arguments.
+func (ts *terms) prepared(f *Func, args []int32) *Func {
+	consts := make([]vec.Datum, len(args))
+	var known uint64
+	for i, a := range args {
+		if t := &ts.all[a]; t.op == opConst && !t.value.IsNull() && i < 64 {
+			consts[i] = t.value
+			known |= 1 << i
+		}
+	}
+	if known == 0 {
+		return nil
+	}
+	return f.Prepare(consts, known)
 }
 
 // checkArgs refuses arguments that the function's implementation would misread.
