@@ -42,7 +42,7 @@ func (k *keeper) wake(sh *shard.Shard) { k.light.add(sh) }
 
 // wakeIfWanted wakes a shard that may have been held back.
 func (k *keeper) wakeIfWanted(sh *shard.Shard) {
-	if sh.WantsMaintenance() {
+	if sh.MayWantMaintenance() {
 		k.wake(sh)
 	}
 }

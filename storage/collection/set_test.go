@@ -22,18 +22,34 @@ import (
 type world struct {
 	consensus consensus.Store
 	blob      blob.Store
+	registry  *prometheus.Registry
 	now       tvc.Time
+	clock     tvc.Clock // of the machine, if set
+	settings  *settings.Set
 }
 
 func newWorld() *world {
-	return &world{consensus: consensus.NewMemory(), blob: blob.NewMemory(), now: 1_000_000}
+	return &world{consensus: consensus.NewMemory(), blob: blob.NewMemory(), now: 1_000_000, settings: newSettings()}
+}
+
+func newSettings() *settings.Set { return settings.NewSet(collection.Settings()...) }
+
+func (w *world) time() tvc.Time {
+	if w.clock != nil {
+		return w.clock()
+	}
+	return w.now
 }
 
 func (w *world) open(tb testing.TB) *collection.Set {
 	tb.Helper()
+	reg := w.registry
+	if reg == nil {
+		reg = prometheus.NewRegistry()
+	}
 	set, err := collection.Open(context.Background(), collection.Options{
-		Consensus: w.consensus, Blob: w.blob, Clock: func() tvc.Time { return w.now },
-		Settings: settings.NewSet(collection.Settings()...), Registry: prometheus.NewRegistry(),
+		Consensus: w.consensus, Blob: w.blob, Clock: w.time,
+		Settings: w.settings, Registry: reg,
 	})
 	if err != nil {
 		tb.Fatal(err)

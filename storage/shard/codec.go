@@ -99,7 +99,7 @@ func (e *encoder) record(r record) {
 	case recReplace:
 		e.byte(tagReplace)
 		e.uint(r.first)
-		e.uint(r.last - r.first)
+		e.int(int64(r.last - r.first)) // ids are not in order: a merged batch has a later one
 		e.frontier(r.since)
 		e.runs(r.runs, noTime)
 	case recEvolve:
@@ -279,14 +279,13 @@ func (d *decoder) record() record {
 		r.runs = d.runs(r.upper.Last())
 		if len(r.runs) > 0 {
 			r.totals = d.sums()
-			r.totals.Rows = countRows(r.runs)
 		}
 		return r
 	case tagSince:
 		return recSince{d.frontier()}
 	case tagReplace:
 		r := recReplace{first: d.uint()}
-		r.last = r.first + d.uint()
+		r.last = r.first + uint64(d.int())
 		r.since = d.frontier()
 		r.runs = d.runs(noTime)
 		return r
@@ -303,16 +302,6 @@ func (d *decoder) record() record {
 
 func (d *decoder) sums() Totals {
 	return Totals{DiffSum: d.int(), Fingerprint: d.pair()}
-}
-
-func countRows(runs []run) int64 {
-	n := int64(0)
-	for _, r := range runs {
-		for _, p := range r {
-			n += int64(p.rows)
-		}
-	}
-	return n
 }
 
 func (d *decoder) runs(implied tvc.Time) []run {
@@ -419,16 +408,16 @@ func decodeRollup(data []byte) (*state, error) {
 	for range d.count() {
 		b := &batch{id: d.uint(), lower: d.frontier(), upper: d.frontier(), totals: d.sums()}
 		b.runs = d.runs(b.upper.Last())
-		b.totals.Rows = countRows(b.runs)
-		s.batches = append(s.batches, b)
-		s.totals = s.totals.Add(b.totals)
 		for _, r := range b.runs {
 			if len(r) == 0 {
 				return nil, fmt.Errorf("%w: rollup", ErrCorrupt)
 			}
 		}
-		s.inlineBytes += b.inlineBytes()
-		s.objectRuns += b.objectRuns()
+		b.count()
+		s.batches = append(s.batches, b)
+		s.totals = s.totals.Add(b.totals)
+		s.inlineBytes += b.inline
+		s.objectRuns += b.objectRuns
 	}
 	if d.failed || len(d.data) > 0 || len(s.schemas) == 0 {
 		return nil, fmt.Errorf("%w: rollup", ErrCorrupt)

@@ -22,11 +22,22 @@ const (
 	rollupShare = 256
 )
 
-// wantsMaintenance says, at the cost of a few comparisons, whether it is worth looking whether there is anything
-// to do.
+// wantsMaintenance says whether there is anything to do for the shard, with since where it is.
 func (s *state) wantsMaintenance() bool {
-	return s.sealed || s.rollupDue() || s.inlineBytes >= drainBytes || len(s.batches) >= drainBatches || s.objectRuns >= mergeRuns ||
-		len(s.batches) > 1 && s.objectRuns > 0 && s.inlineBytes >= drainBytes/2
+	if s.sealed || s.rollupDue() {
+		return true
+	}
+	if !s.mayMerge() {
+		return false
+	}
+	_, _, ok := s.plan(s.since)
+	return ok
+}
+
+// mayMerge says, at the cost of a few comparisons, that it may be worth to plan a merge.
+func (s *state) mayMerge() bool {
+	return s.inlineBytes >= drainBytes || len(s.batches) >= drainBatches || s.objectRuns >= 2 ||
+		s.objectRuns > 0 && s.inlineBytes >= drainBytes/2
 }
 
 func (s *state) rollupDue() bool {
@@ -68,15 +79,15 @@ func (s *state) planDrain(settled int) (from, to int, ok bool) {
 	if inlineOf(s.batches[:settled]) < inlineOf(s.batches[settled:]) {
 		lo, hi = settled, len(s.batches)
 	}
-	from = slices.IndexFunc(s.batches[lo:hi], func(b *batch) bool { return b.inlineBytes() > 0 })
+	from = slices.IndexFunc(s.batches[lo:hi], func(b *batch) bool { return b.inline > 0 })
 	if from < 0 {
 		return 0, 0, false
 	}
 	from += lo
 	size := bytesOf(s.batches[from:hi])
-	for from > lo && s.batches[from-1].bytes() <= size {
+	for from > lo && s.batches[from-1].bytes <= size {
 		from--
-		size += s.batches[from].bytes()
+		size += s.batches[from].bytes
 	}
 	return from, hi, hi-from > 1
 }
@@ -84,7 +95,7 @@ func (s *state) planDrain(settled int) (from, to int, ok bool) {
 func inlineOf(batches []*batch) int {
 	n := 0
 	for _, b := range batches {
-		n += b.inlineBytes()
+		n += b.inline
 	}
 	return n
 }
@@ -92,7 +103,7 @@ func inlineOf(batches []*batch) int {
 func bytesOf(batches []*batch) int64 {
 	n := int64(0)
 	for _, b := range batches {
-		n += b.bytes()
+		n += b.bytes
 	}
 	return n
 }
@@ -104,32 +115,21 @@ func (s *state) planMerge(lo, hi int, settled bool) (from int, ok bool) {
 	rest := bytesOf(s.batches[lo:hi])
 	runs := 0
 	for _, b := range s.batches[lo:hi] {
-		runs += b.objectRuns()
+		runs += b.objectRuns
 	}
 	for i := lo; i < hi; i++ {
-		size := s.batches[i].bytes()
+		size := s.batches[i].bytes
 		rest -= size
 		switch {
 		case runs < 1:
 			return 0, false
-		case rest < size/2 && s.batches[i].objectRuns() < mergeRuns:
+		case rest < size/2 && s.batches[i].objectRuns < mergeRuns:
 		case settled && i == lo && hi-lo > 1 && rest >= drainBytes/2:
 			return i, true
 		case runs >= mergeRuns:
 			return i, true
 		}
-		runs -= s.batches[i].objectRuns()
+		runs -= s.batches[i].objectRuns
 	}
 	return 0, false
-}
-
-// objectRuns counts the runs that are not inline.
-func (b *batch) objectRuns() int {
-	n := 0
-	for _, r := range b.runs {
-		if !r[0].isInline() {
-			n++
-		}
-	}
-	return n
 }

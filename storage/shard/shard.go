@@ -89,8 +89,11 @@ func (s *Shard) Fingerprint() (tvc.Fingerprint, tvc.Frontier) {
 	return st.totals.Fingerprint, st.upper
 }
 
-// WantsMaintenance says whether it is worth calling Maintain.
-func (s *Shard) WantsMaintenance() bool { return s.current().wantsMaintenance() }
+// MayWantMaintenance says whether it may be worth calling Maintain, once since can go further than it did.
+func (s *Shard) MayWantMaintenance() bool {
+	st := s.current()
+	return st.sealed || st.rollupDue() || st.mayMerge()
+}
 
 // Watch sends on ch, without waiting, whenever upper has moved or the shard was sealed, until cancel is
 // called. One slot is enough: a full channel already means "look again".

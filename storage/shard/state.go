@@ -44,7 +44,11 @@ type batch struct {
 	id           uint64
 	lower, upper tvc.Frontier
 	runs         []run
-	totals       Totals
+	// Rows of totals is how many there are; it and the following are counted from the runs.
+	totals     Totals
+	bytes      int64
+	inline     int
+	objectRuns int
 }
 
 // run is parts that are, one after the other, one sorted sequence of rows.
@@ -94,24 +98,19 @@ func (p *partRef) bytes() int64 {
 	return p.size
 }
 
-func (b *batch) bytes() int64 {
-	n := int64(0)
+// count counts what the runs have.
+func (b *batch) count() {
+	b.totals.Rows, b.bytes, b.inline, b.objectRuns = 0, 0, 0, 0
 	for _, r := range b.runs {
+		if !r[0].isInline() {
+			b.objectRuns++
+		}
 		for _, p := range r {
-			n += p.bytes()
+			b.totals.Rows += int64(p.rows)
+			b.bytes += p.bytes()
+			b.inline += len(p.inline)
 		}
 	}
-	return n
-}
-
-func (b *batch) inlineBytes() int {
-	n := 0
-	for _, r := range b.runs {
-		for _, p := range r {
-			n += len(p.inline)
-		}
-	}
-	return n
 }
 
 func (s *state) schemaID() SchemaID { return SchemaID(len(s.schemas)) }
@@ -222,11 +221,12 @@ func (s *state) append(r recAppend) {
 			lower = s.batches[n-1].upper
 		}
 		b := &batch{id: s.nextBatch, lower: lower, upper: r.upper, runs: r.runs, totals: r.totals}
+		b.count()
 		s.nextBatch++
 		s.batches = append(slices.Clip(s.batches), b)
 		s.totals = s.totals.Add(b.totals)
-		s.inlineBytes += b.inlineBytes()
-		s.objectRuns += b.objectRuns()
+		s.inlineBytes += b.inline
+		s.objectRuns += b.objectRuns
 	}
 	s.upper = r.upper
 	s.moveSince(r.since)
@@ -276,17 +276,13 @@ func (s *state) replace(r recReplace) {
 		b.totals.DiffSum += o.totals.DiffSum
 		b.totals.Fingerprint = b.totals.Fingerprint.Add(o.totals.Fingerprint)
 		s.totals.Rows -= o.totals.Rows
-		s.inlineBytes -= o.inlineBytes()
-		s.objectRuns -= o.objectRuns()
+		s.inlineBytes -= o.inline
+		s.objectRuns -= o.objectRuns
 	}
-	for _, run := range r.runs {
-		for _, p := range run {
-			b.totals.Rows += int64(p.rows)
-		}
-	}
+	b.count()
 	s.totals.Rows += b.totals.Rows
-	s.inlineBytes += b.inlineBytes()
-	s.objectRuns += b.objectRuns()
+	s.inlineBytes += b.inline
+	s.objectRuns += b.objectRuns
 	batches := slices.Clone(s.batches[:from])
 	batches = append(batches, b)
 	s.batches = append(batches, s.batches[to:]...)
