@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 )
@@ -30,10 +32,9 @@ const (
 	tagNullLast  = 0x02
 )
 
-// Within a byte string a zero is escaped, so that its end, which is less than any escape, sorts first.
+// Byte strings end with these two, as adt.AppendEscaped writes them.
 const (
 	escape    = 0x00
-	escaped00 = 0xff
 	escapeEnd = 0x01
 )
 
@@ -69,15 +70,174 @@ func (k *Key) Append(dst []byte, b *vec.Block, i int) []byte {
 		case types.Int:
 			dst = binary.BigEndian.AppendUint64(dst, uint64(v.Ints[i])^1<<63)
 		case types.Float:
-			dst = binary.BigEndian.AppendUint64(dst, floatBits(v.Floats[i]))
+			dst = binary.BigEndian.AppendUint64(dst, adt.OrderedFloat(v.Floats[i]))
 		case types.Bytes:
-			dst = appendEscaped(dst, v.Bytes(i))
+			dst = adt.AppendEscaped(dst, v.Bytes(i))
 		}
 		if col.Desc {
 			invert(dst[from:])
 		}
 	}
 	return dst
+}
+
+// AddSizes adds to each of sizes the length of that row's key.
+func (k *Key) AddSizes(sizes []uint32, b *vec.Block) {
+	for c := range k.cols {
+		v := &b.Cols[k.cols[c].Col]
+		width := uint32(9)
+		switch k.cols[c].Kind {
+		case types.Bool:
+			width = 2
+		case types.Bytes:
+			for i := range sizes {
+				if v.IsNull(i) {
+					sizes[i]++
+					continue
+				}
+				s := v.Data[v.Offs[i]:v.Offs[i+1]]
+				sizes[i] += uint32(len(s)+bytes.Count(s, zero)) + 3
+			}
+			continue
+		}
+		if v.Valid == nil {
+			for i := range sizes {
+				sizes[i] += width
+			}
+			continue
+		}
+		for i := range sizes {
+			if v.IsNull(i) {
+				sizes[i]++
+			} else {
+				sizes[i] += width
+			}
+		}
+	}
+}
+
+var zero = []byte{0}
+
+// Put writes the keys of all rows of b into memory, each row's where at says, and moves at behind them.
+func (k *Key) Put(arena []byte, at []uint32, b *vec.Block) {
+	for c := range k.cols {
+		col := &k.cols[c]
+		v := &b.Cols[col.Col]
+		switch col.Kind {
+		case types.Int:
+			col.putInts(arena, at, v)
+		case types.Float:
+			col.putFloats(arena, at, v)
+		case types.Bool:
+			col.putBools(arena, at, v)
+		case types.Bytes:
+			col.putBytes(arena, at, v)
+		}
+	}
+}
+
+// flip is what every bit of a value is turned by.
+func (c *KeyCol) flip() uint64 {
+	if c.Desc {
+		return math.MaxUint64
+	}
+	return 0
+}
+
+func (c *KeyCol) putInts(arena []byte, at []uint32, v *vec.Vec) {
+	flip := c.flip() ^ 1<<63
+	if v.Valid == nil {
+		for i, x := range v.Ints[:len(at)] {
+			put64(arena, &at[i], uint64(x)^flip)
+		}
+		return
+	}
+	for i, x := range v.Ints[:len(at)] {
+		if v.IsNull(i) {
+			arena[at[i]] = c.null()
+			at[i]++
+			continue
+		}
+		put64(arena, &at[i], uint64(x)^flip)
+	}
+}
+
+func put64(arena []byte, at *uint32, x uint64) {
+	p := arena[*at : *at+9]
+	p[0] = tagValue
+	binary.BigEndian.PutUint64(p[1:], x)
+	*at += 9
+}
+
+func (c *KeyCol) putFloats(arena []byte, at []uint32, v *vec.Vec) {
+	flip := c.flip()
+	for i, x := range v.Floats[:len(at)] {
+		if v.IsNull(i) {
+			arena[at[i]] = c.null()
+			at[i]++
+			continue
+		}
+		put64(arena, &at[i], adt.OrderedFloat(x)^flip)
+	}
+}
+
+func (c *KeyCol) putBools(arena []byte, at []uint32, v *vec.Vec) {
+	flip := byte(c.flip())
+	for i, x := range v.Bools[:len(at)] {
+		if v.IsNull(i) {
+			arena[at[i]] = c.null()
+			at[i]++
+			continue
+		}
+		p := arena[at[i] : at[i]+2]
+		p[0], p[1] = tagValue, x^flip
+		at[i] += 2
+	}
+}
+
+func (c *KeyCol) putBytes(arena []byte, at []uint32, v *vec.Vec) {
+	for i := range at {
+		if v.IsNull(i) {
+			arena[at[i]] = c.null()
+			at[i]++
+			continue
+		}
+		s, from := v.Data[v.Offs[i]:v.Offs[i+1]], at[i]+1
+		arena[at[i]] = tagValue
+		end := from + uint32(len(s)) + 2
+		if bytes.IndexByte(s, 0) < 0 {
+			copy(arena[from:], s)
+			arena[end-2], arena[end-1] = escape, escapeEnd
+		} else {
+			// There is room for exactly this, so it lands in the arena.
+			end = from + uint32(len(adt.AppendEscaped(arena[from:from], s)))
+		}
+		if c.Desc {
+			invert(arena[from:end])
+		}
+		at[i] = end
+	}
+}
+
+// EncodeBlock appends the keys of all rows of b to arena, column by column: sizes first, then each column's
+// bytes into their places. offs has one entry at least, the end of what is in arena already, and gets one more
+// for each row.
+func (k *Key) EncodeBlock(arena []byte, offs []uint32, b *vec.Block) ([]byte, []uint32) {
+	first := len(offs)
+	offs = slices.Grow(offs, b.Len)[:first+b.Len]
+	// The sizes are made where the offsets of the rows' beginnings will be, which Put moves to their ends.
+	at := offs[first:]
+	clear(at)
+	k.AddSizes(at, b)
+	pos := int(offs[first-1])
+	for i, size := range at {
+		at[i] = arenaEnd(pos)
+		pos += int(size)
+	}
+	arenaEnd(pos)
+	arena = slices.Grow(arena, pos-len(arena))[:pos]
+	k.Put(arena, at, b)
+	return arena, offs
 }
 
 // AppendRow appends the key of a row given as data.
@@ -106,9 +266,9 @@ func (k *Key) AppendDatum(dst []byte, c int, d vec.Datum) []byte {
 	case types.Int:
 		dst = binary.BigEndian.AppendUint64(dst, uint64(d.Int())^1<<63)
 	case types.Float:
-		dst = binary.BigEndian.AppendUint64(dst, floatBits(d.Float()))
+		dst = binary.BigEndian.AppendUint64(dst, adt.OrderedFloat(d.Float()))
 	case types.Bytes:
-		dst = appendEscaped(dst, d.Bytes())
+		dst = adt.AppendEscaped(dst, d.Bytes())
 	}
 	if col.Desc {
 		invert(dst[from:])
@@ -121,36 +281,6 @@ func (c *KeyCol) null() byte {
 		return tagNullFirst
 	}
 	return tagNullLast
-}
-
-// floatBits orders floats as vec.CompareFloat does: NaN, which is canonical and positive, is last.
-func floatBits(f float64) uint64 {
-	b := math.Float64bits(f)
-	if b>>63 != 0 {
-		return ^b
-	}
-	return b | 1<<63
-}
-
-func bitsFloat(b uint64) float64 {
-	if b>>63 != 0 {
-		return math.Float64frombits(b &^ (1 << 63))
-	}
-	return math.Float64frombits(^b)
-}
-
-func appendEscaped(dst, s []byte) []byte {
-	for {
-		z := bytes.IndexByte(s, 0)
-		if z < 0 {
-			break
-		}
-		dst = append(dst, s[:z]...)
-		dst = append(dst, escape, escaped00)
-		s = s[z+1:]
-	}
-	dst = append(dst, s...)
-	return append(dst, escape, escapeEnd)
 }
 
 func invert(b []byte) {
@@ -235,7 +365,7 @@ func (c *KeyCol) decode(src []byte, v *vec.Vec) {
 	case types.Int:
 		v.AppendInt(int64((binary.BigEndian.Uint64(src) ^ mask) ^ 1<<63))
 	case types.Float:
-		v.AppendFloat(bitsFloat(binary.BigEndian.Uint64(src) ^ mask))
+		v.AppendFloat(adt.FloatOfOrdered(binary.BigEndian.Uint64(src) ^ mask))
 	case types.Bytes:
 		v.BeginBytes()
 		from := len(v.Data)
