@@ -100,6 +100,35 @@ func (c *Controller) Progress(p protocol.Progress) {
 	}
 }
 
+// Applied says that a write to tables has been applied to the oracle: closed time has passed it, and what
+// reads one of the tables beside others that were not written can go on. Whoever calls
+// Oracle.ApplyWrite owes it.
+func (c *Controller) Applied(tables ...tvc.ID) {
+	type target struct {
+		id      tvc.ID
+		engines []*engine.Engine
+	}
+	var wake []target
+	c.mu.Lock()
+	for _, id := range tables {
+		x := c.mu.collections[id]
+		if x == nil {
+			continue
+		}
+		for _, d := range x.dependents {
+			if len(d.inputs) > 1 {
+				wake = append(wake, target{d.id, c.mu.clusters[d.cluster]})
+			}
+		}
+	}
+	c.mu.Unlock()
+	for _, t := range wake {
+		for _, e := range t.engines {
+			e.Wake(t.id)
+		}
+	}
+}
+
 // notifyAll lets whoever waits for x, or for what is computed from it, look again.
 func (x *coll) notifyAll() {
 	x.notify()

@@ -202,7 +202,10 @@ func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
 
 // completeBelow gives the frontier below which all inputs are complete, going by a closed time.
 func (d *running) completeBelow(closed tvc.Time) tvc.Frontier {
-	upper := tvc.After(closed)
+	if len(d.inputs) == 0 {
+		return tvc.After(closed)
+	}
+	upper := tvc.Done
 	for id := range d.inputs {
 		physical, logical := d.e.o.Inputs.Complete(id, closed)
 		upper = min(upper, max(physical, logical))

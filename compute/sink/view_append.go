@@ -154,8 +154,6 @@ func (a *Appender) counted(written []*shard.Written, t totals) {
 	a.o.Metrics.rows.WithLabelValues(a.o.Name).Add(float64(t.rows))
 	for _, w := range written {
 		a.o.Metrics.parts.WithLabelValues(a.o.Name, "object").Add(float64(w.Objects()))
-		if w.Inline() {
-			a.o.Metrics.parts.WithLabelValues(a.o.Name, "inline").Inc()
-		}
+		a.o.Metrics.parts.WithLabelValues(a.o.Name, "inline").Add(float64(w.Inline()))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
-	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
 	"github.com/tributary-db/tributary/storage/txn"
@@ -70,7 +69,7 @@ func (l *commitLine) forget(id tvc.ID) {
 }
 
 // commitWrites puts a transaction in the line and gives the time at which it was committed. What was
-// written is used up, unless the error is consensus.ErrIndeterminate.
+// written is used up, unless the error is txn.ErrIndeterminate.
 func (c *Coord) commitWrites(p *pendingCommit) (tvc.Time, error) {
 	l := &c.commit
 	p.done = make(chan struct{})
@@ -148,7 +147,7 @@ func (c *Coord) tryGroup(group []*pendingCommit) (refused []*pendingCommit) {
 	out, err := c.set.Group().Do(context.Background(), txn.Unit{Ops: ops})
 	switch {
 	case err != nil:
-		if !errors.Is(err, consensus.ErrIndeterminate) {
+		if !errors.Is(err, txn.ErrIndeterminate) {
 			c.oracle.Forget(t)
 		}
 		for _, p := range going {
@@ -162,8 +161,9 @@ func (c *Coord) tryGroup(group []*pendingCommit) (refused []*pendingCommit) {
 		}
 		return going
 	}
-	c.commit.wrote(going, t)
+	tables := c.commit.wrote(going, t)
 	err = c.oracle.ApplyWrite(context.Background(), t)
+	c.control.Applied(tables...)
 	for _, p := range going {
 		p.at, p.err = t, err
 		close(p.done)
@@ -212,19 +212,24 @@ func (l *commitLine) conflict(p *pendingCommit, writing func(tvc.ID) bool) error
 	return nil
 }
 
-func (l *commitLine) wrote(group []*pendingCommit, t tvc.Time) {
+// wrote notes the time of a group's writes and gives the tables that were written.
+func (l *commitLine) wrote(group []*pendingCommit, t tvc.Time) (tables []tvc.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range group {
 		for _, w := range p.writes {
-			l.mu.last[w.id] = t
+			if l.mu.last[w.id] != t {
+				l.mu.last[w.id] = t
+				tables = append(tables, w.id)
+			}
 		}
 	}
+	return tables
 }
 
 // fail answers a transaction with an error and drops what it had written.
 func (c *Coord) fail(p *pendingCommit, err error) {
-	if !errors.Is(err, consensus.ErrIndeterminate) {
+	if !errors.Is(err, txn.ErrIndeterminate) {
 		for _, w := range p.writes {
 			w.written.Discard(context.WithoutCancel(p.ctx))
 		}
@@ -250,7 +255,7 @@ func storeError(err error) error {
 	switch {
 	case errors.Is(err, txn.ErrFenced):
 		return pgerr.New(pgerr.AdminShutdown, "another server has taken over this data; this one can write nothing any more")
-	case errors.Is(err, consensus.ErrIndeterminate):
+	case errors.Is(err, txn.ErrIndeterminate):
 		return fmt.Errorf("%w: %w", pgerr.New(pgerr.IOError, "it is not known whether the change was made"), err)
 	}
 	return err

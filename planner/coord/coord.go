@@ -12,9 +12,7 @@ import (
 	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/settings"
-	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/collection"
-	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/oracle"
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -22,8 +20,8 @@ import (
 
 // Options are what a Coord stands on. The stores are the caller's to close, after the Coord.
 type Options struct {
-	Consensus consensus.Store
-	Blob      blob.Store
+	Consensus collection.ConsensusStore
+	Blob      collection.BlobStore
 	// Clock is the wall clock.
 	Clock tvc.Clock
 	// Random keys fingerprints; crypto/rand.Reader outside of tests.
