@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
+	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -277,7 +278,7 @@ func parseItem(t *testing.T, s *Snapshot, p Path, owner tvc.ID, w []string) Item
 	var from []string
 	for _, name := range w[2:] {
 		on := s.Item(lookUp(t, s, p, "item", name))
-		from = append(from, fmt.Sprintf(`"%s" AS %s`, Mark(on.ID), QuoteName(on.Name)))
+		from = append(from, fmt.Sprintf(`"%s" AS %s`, Mark(on.ID), ast.QuoteIdent(on.Name)))
 		it.Rel.Cols = append(it.Rel.Cols, on.Rel.Cols...)
 	}
 	it.Query = ParseText("SELECT * FROM " + strings.Join(from, ", "))

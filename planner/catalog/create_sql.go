@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tributary-db/tributary/sql/ast"
 )
 
 // CreateSQL is a statement that makes the item anew: full names, and nothing left to the session's
@@ -17,7 +19,7 @@ func (s *Snapshot) CreateSQL(it *Item) string {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			b.WriteString(QuoteName(c.Name) + " " + c.Type.String())
+			b.WriteString(ast.QuoteIdent(c.Name) + " " + c.Type.String())
 			if !c.Nullable {
 				b.WriteString(" NOT NULL")
 			}
@@ -30,10 +32,10 @@ func (s *Snapshot) CreateSQL(it *Item) string {
 		fmt.Fprintf(&b, "CREATE VIEW %s %s AS %s", name, columnList(it), s.SQL(it.Query))
 	case MaterializedView:
 		fmt.Fprintf(&b, "CREATE MATERIALIZED VIEW %s %s IN CLUSTER %s WITH (REFRESH = ON COMMIT) AS %s",
-			name, columnList(it), QuoteName(s.Cluster(it.Cluster).Name), s.SQL(it.Query))
+			name, columnList(it), ast.QuoteIdent(s.Cluster(it.Cluster).Name), s.SQL(it.Query))
 	case Index:
 		fmt.Fprintf(&b, "CREATE INDEX %s IN CLUSTER %s ON %s USING arrangement (%s)",
-			QuoteName(it.Name), QuoteName(s.Cluster(it.Cluster).Name), s.FullName(s.Item(it.On)), s.KeySQL(it))
+			ast.QuoteIdent(it.Name), ast.QuoteIdent(s.Cluster(it.Cluster).Name), s.FullName(s.Item(it.On)), s.KeySQL(it))
 	case SystemTable:
 		return ""
 	default:
@@ -45,7 +47,7 @@ func (s *Snapshot) CreateSQL(it *Item) string {
 func columnList(it *Item) string {
 	names := make([]string, len(it.Rel.Cols))
 	for i, c := range it.Rel.Cols {
-		names[i] = QuoteName(c.Name)
+		names[i] = ast.QuoteIdent(c.Name)
 	}
 	return "(" + strings.Join(names, ", ") + ")"
 }
@@ -56,7 +58,7 @@ func (s *Snapshot) KeySQL(it *Item) string {
 	parts := make([]string, len(it.Key))
 	for i, k := range it.Key {
 		if k.Column >= 0 {
-			parts[i] = QuoteName(on.Rel.Cols[k.Column].Name)
+			parts[i] = ast.QuoteIdent(on.Rel.Cols[k.Column].Name)
 		} else {
 			parts[i] = "(" + k.SQL + ")"
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -138,13 +139,13 @@ func (s *Snapshot) describeParts(p Path, id tvc.ID) (what, name string) {
 		it := s.Item(id)
 		return it.Kind.String(), s.ShownName(p, it)
 	case s.Schema(id) != nil:
-		return "schema", QuoteName(s.Schema(id).Name)
+		return "schema", ast.QuoteIdent(s.Schema(id).Name)
 	case s.Database(id) != nil:
-		return "database", QuoteName(s.Database(id).Name)
+		return "database", ast.QuoteIdent(s.Database(id).Name)
 	case s.Cluster(id) != nil:
-		return "cluster", QuoteName(s.Cluster(id).Name)
+		return "cluster", ast.QuoteIdent(s.Cluster(id).Name)
 	case s.Role(id) != nil:
-		return "role", QuoteName(s.Role(id).Name)
+		return "role", ast.QuoteIdent(s.Role(id).Name)
 	}
 	panic(fmt.Sprintf("catalog: no object %v", id))
 }

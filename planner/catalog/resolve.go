@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 
+	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -141,12 +142,12 @@ func (s *Snapshot) Visible(p Path, it *Item) bool { return s.Resolve(p, Name{Ite
 // ShownName is an item's name as messages and regclass show it: qualified only where it must be.
 func (s *Snapshot) ShownName(p Path, it *Item) string {
 	if s.Visible(p, it) {
-		return QuoteName(it.Name)
+		return ast.QuoteIdent(it.Name)
 	}
 	c := s.Schema(it.Schema)
-	name := QuoteName(c.Name) + "." + QuoteName(it.Name)
+	name := ast.QuoteIdent(c.Name) + "." + ast.QuoteIdent(it.Name)
 	if d := s.Database(c.Database); d != nil && d.Name != p.Database {
-		return QuoteName(d.Name) + "." + name
+		return ast.QuoteIdent(d.Name) + "." + name
 	}
 	return name
 }

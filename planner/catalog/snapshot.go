@@ -5,6 +5,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -197,9 +198,9 @@ func (s *Snapshot) NextID(n int) tvc.ID { return tvc.ID{Class: 'u', N: s.next.ID
 // FullName is an item's name with schema and database (system items have none), quoted where needed.
 func (s *Snapshot) FullName(it *Item) string {
 	schema := s.Schema(it.Schema)
-	name := QuoteName(schema.Name) + "." + QuoteName(it.Name)
+	name := ast.QuoteIdent(schema.Name) + "." + ast.QuoteIdent(it.Name)
 	if d := s.Database(schema.Database); d != nil {
-		return QuoteName(d.Name) + "." + name
+		return ast.QuoteIdent(d.Name) + "." + name
 	}
 	return name
 }
