@@ -223,3 +223,6 @@ func Fixed[P Param](p P) P {
 	p.declared().scope = fixed
 	return p
 }
+
+// IsForSession says whether a session may change the parameter for itself.
+func IsForSession(p Param) bool { return p.declared().scope == session }
