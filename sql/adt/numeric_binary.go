@@ -13,6 +13,8 @@ const (
 	numericNaN    = 0xC000
 	numericPosInf = 0xD000
 	numericNegInf = 0xF000
+
+	infinityScale = 0x20 // means nothing, but PostgreSQL sends it
 )
 
 // AppendBinary appends n in PostgreSQL's binary format: how many digits in base 10000, the exponent of the
@@ -28,9 +30,9 @@ func (n Numeric) AppendBinary(dst []byte) []byte {
 	case n.form == nan:
 		return head(0, 0, numericNaN, 0)
 	case n.form == infinite && n.neg:
-		return head(0, 0, numericNegInf, 0)
+		return head(0, 0, numericNegInf, infinityScale)
 	case n.form == infinite:
-		return head(0, 0, numericPosInf, 0)
+		return head(0, 0, numericPosInf, infinityScale)
 	}
 	// Bring the point between two digits of base 10000.
 	pad := (4 - int(n.scale)%4) % 4

@@ -57,6 +57,10 @@ func appendFloatBinary(dst []byte, t types.T, x float64) []byte {
 	if t.OID == types.OIDFloat4 {
 		return binary.BigEndian.AppendUint32(dst, math.Float32bits(float32(x)))
 	}
+	if x != x {
+		// C's NaN, which has another bit set than Go's.
+		return binary.BigEndian.AppendUint64(dst, 0x7FF8000000000000)
+	}
 	return binary.BigEndian.AppendUint64(dst, math.Float64bits(x))
 }
 
@@ -77,7 +81,8 @@ func appendBytesBinary(dst []byte, t types.T, b []byte) []byte {
 		return appendRecordBinary(dst, t, b)
 	}
 	if elem, ok := t.Elem(); ok {
-		return appendArrayBinary(dst, elem, b)
+		vector := t.OID == types.OIDInt2Vector || t.OID == types.OIDOidVector
+		return appendArrayBinary(dst, elem, b, vector)
 	}
 	return appendBytesText(dst, t, b)
 }
@@ -109,13 +114,18 @@ const nullSize = math.MaxUint32
 
 // appendArrayBinary appends how many dimensions there are, whether any element is NULL, the elements' type,
 // length and lower bound of each dimension, then the elements with their lengths.
-func appendArrayBinary(dst []byte, elem types.T, b []byte) []byte {
+func appendArrayBinary(dst []byte, elem types.T, b []byte, vector bool) []byte {
 	a := adt.ArrayOf(b)
-	dst = binary.BigEndian.AppendUint32(dst, uint32(a.NDims()))
+	dims := a.Dims()
+	if vector && len(dims) == 0 {
+		// Only these have a dimension even when there is nothing in it.
+		dims = []adt.Dim{{}}
+	}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(dims)))
 	flag := len(dst)
 	dst = binary.BigEndian.AppendUint32(dst, 0)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(elem.OID))
-	for _, d := range a.Dims() {
+	for _, d := range dims {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(d.Len))
 		dst = binary.BigEndian.AppendUint32(dst, uint32(d.Lower))
 	}

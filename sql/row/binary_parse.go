@@ -200,6 +200,7 @@ func CheckText(s string) error {
 func showBytes(s string) string {
 	n := 1
 	switch c := s[0]; {
+	case c >= 0xF8:
 	case c >= 0xF0:
 		n = 4
 	case c >= 0xE0:
