@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
 )
 
@@ -131,9 +132,18 @@ func (v *Vec) AppendNull() {
 		v.Floats = append(v.Floats, 0)
 	case types.Bytes:
 		v.firstOff()
-		v.Offs = append(v.Offs, int32(len(v.Data)))
+		v.Offs = append(v.Offs, v.end())
 	}
 	v.Len++
+}
+
+// end is where the bytes end that were appended last. Who fills a block cuts it long before its bytes are too
+// many for an offset.
+func (v *Vec) end() int32 {
+	if len(v.Data) > math.MaxInt32 {
+		invariants.Failf("vec: %d bytes in one vector", len(v.Data))
+	}
+	return int32(len(v.Data))
 }
 
 func (v *Vec) firstOff() {
@@ -168,7 +178,7 @@ func (v *Vec) AppendFloat(x float64) {
 func (v *Vec) AppendBytes(x []byte) {
 	v.firstOff()
 	v.Data = append(v.Data, x...)
-	v.Offs = append(v.Offs, int32(len(v.Data)))
+	v.Offs = append(v.Offs, v.end())
 	v.pushValid()
 }
 
@@ -176,14 +186,14 @@ func (v *Vec) AppendBytes(x []byte) {
 func (v *Vec) AppendString(x string) {
 	v.firstOff()
 	v.Data = append(v.Data, x...)
-	v.Offs = append(v.Offs, int32(len(v.Data)))
+	v.Offs = append(v.Offs, v.end())
 	v.pushValid()
 }
 
 // EndBytes closes a value whose bytes the caller has just appended to v.Data of a Bytes vector. Before
 // the first such value the caller calls BeginBytes.
 func (v *Vec) EndBytes() {
-	v.Offs = append(v.Offs, int32(len(v.Data)))
+	v.Offs = append(v.Offs, v.end())
 	v.pushValid()
 }
 
@@ -224,7 +234,7 @@ func (v *Vec) AppendFrom(src *Vec, i int) {
 	case types.Bytes:
 		v.firstOff()
 		v.Data = append(v.Data, src.Data[src.Offs[i]:src.Offs[i+1]]...)
-		v.Offs = append(v.Offs, int32(len(v.Data)))
+		v.Offs = append(v.Offs, v.end())
 	}
 	v.pushValid()
 }
@@ -246,6 +256,7 @@ func (v *Vec) AppendRange(src *Vec, from, to int) {
 		v.firstOff()
 		delta := int32(len(v.Data)) - src.Offs[from]
 		v.Data = append(v.Data, src.Data[src.Offs[from]:src.Offs[to]]...)
+		v.end()
 		for _, o := range src.Offs[from+1 : to+1] {
 			v.Offs = append(v.Offs, o+delta)
 		}
@@ -295,7 +306,7 @@ func (v *Vec) AppendSel(src *Vec, sel []int32) {
 		v.firstOff()
 		for _, i := range sel {
 			v.Data = append(v.Data, src.Data[src.Offs[i]:src.Offs[i+1]]...)
-			v.Offs = append(v.Offs, int32(len(v.Data)))
+			v.Offs = append(v.Offs, v.end())
 		}
 	}
 	v.Len += len(sel)
@@ -326,7 +337,8 @@ func Repeat(d Datum, kind types.Kind, n int) Vec {
 	return v
 }
 
-// Slice is values [from, to), sharing v's memory except for the bitmap and the offsets.
+// Slice is values [from, to), sharing v's memory except for the bitmap. What is appended to the slice goes to
+// memory of its own.
 func (v *Vec) Slice(from, to int) Vec {
 	s := Vec{Kind: v.Kind, Len: to - from}
 	if v.Valid != nil {
@@ -346,8 +358,11 @@ func (v *Vec) Slice(from, to int) Vec {
 		s.Floats = v.Floats[from:to:to]
 	case types.Bytes:
 		if s.Len > 0 {
-			// Offsets need not begin at 0: readers only ever subtract neighbours.
-			s.Offs, s.Data = v.Offs[from:to+1:to+1], v.Data
+			// Offsets need not begin at 0: readers only ever subtract neighbours. The bytes end where the last
+			// value does, without room behind, so that a value appended to the slice begins there and is in
+			// memory of its own.
+			end := v.Offs[to]
+			s.Offs, s.Data = v.Offs[from:to+1:to+1], v.Data[:end:end]
 		}
 	}
 	return s
