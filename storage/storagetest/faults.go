@@ -1,0 +1,245 @@
+// Package storagetest is stores that fail, lie and crash, and a checker of everything durable: what the tests of
+// storage, and of what stands on it, run against.
+//
+// A Disk is a file system that knows what was synced. Open starts a process on it: real stores on that disk, behind
+// faults. Crash gives the disk as a power cut at that moment would leave it.
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/tributary-db/tributary/storage/blob"
+	"github.com/tributary-db/tributary/storage/consensus"
+)
+
+// Call is one call of a store.
+type Call struct {
+	// N counts the calls of all stores of a process from 1.
+	N int
+	// Op is "head", "scan", "commit", "truncate", "keys", "get", "put", "delete" or "list".
+	Op string
+}
+
+// Verdict is what becomes of a call.
+type Verdict uint8
+
+const (
+	// Pass lets it through.
+	Pass Verdict = iota
+	// Fail makes it fail, and nothing happened.
+	Fail
+	// Lose makes a write fail with an unknown outcome, and nothing happened.
+	Lose
+	// Hide lets a write happen and then reports an unknown outcome.
+	Hide
+	// DieBefore ends the process before the call, DieAfter when the call has done its work: this call and all
+	// later ones fail.
+	DieBefore
+	DieAfter
+)
+
+// Plan decides about calls. It is called for one call at a time.
+type Plan func(c Call) Verdict
+
+// Random is a plan that lets things go wrong now and then, each with a chance of one in odds.
+func Random(seed uint64, odds int) Plan {
+	rng := rand.New(rand.NewPCG(seed, 99))
+	return func(c Call) Verdict {
+		if rng.IntN(odds) > 0 {
+			return Pass
+		}
+		return []Verdict{Fail, Lose, Hide}[rng.IntN(3)]
+	}
+}
+
+// DieAt is a plan that ends the process at the n-th call.
+func DieAt(n int, v Verdict) Plan {
+	return func(c Call) Verdict {
+		if c.N == n {
+			return v
+		}
+		return Pass
+	}
+}
+
+// ErrInjected is the error of a call that was made to fail.
+var ErrInjected = errors.New("injected failure")
+
+// ErrDead is the error of all calls of a process that has died.
+var ErrDead = errors.New("the process is dead")
+
+// Faults stands between a process and its stores.
+type Faults struct {
+	mu struct {
+		sync.Mutex
+		plan  Plan
+		calls int
+		dead  bool
+	}
+}
+
+// NewFaults makes faults by a plan; nil lets everything pass.
+func NewFaults(plan Plan) *Faults {
+	f := &Faults{}
+	f.Follow(plan)
+	return f
+}
+
+// Follow has all further calls go by another plan; nil lets everything pass.
+func (f *Faults) Follow(plan Plan) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.plan = plan
+}
+
+// Calls counts the calls so far.
+func (f *Faults) Calls() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.calls
+}
+
+// IsDead says whether the process has died.
+func (f *Faults) IsDead() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.dead
+}
+
+// Kill ends the process.
+func (f *Faults) Kill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.dead = true
+}
+
+// begin gives the verdict on a call; with an error, the call must not be made.
+func (f *Faults) begin(op string) (Verdict, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mu.dead {
+		return Fail, ErrDead
+	}
+	f.mu.calls++
+	v := Pass
+	if f.mu.plan != nil {
+		v = f.mu.plan(Call{N: f.mu.calls, Op: op})
+	}
+	switch v {
+	case DieBefore:
+		f.mu.dead = true
+		return v, ErrDead
+	case Fail:
+		return v, ErrInjected
+	}
+	return v, nil
+}
+
+// end gives the error of a call that was made, for its verdict.
+func (f *Faults) end(v Verdict, err error) error {
+	switch v {
+	case DieAfter:
+		f.Kill()
+		return ErrDead
+	case Hide:
+		return errors.Join(consensus.ErrIndeterminate, ErrInjected)
+	}
+	return err
+}
+
+// Consensus puts the faults before a store.
+func (f *Faults) Consensus(s consensus.Store) consensus.Store { return &faultyConsensus{f, s} }
+
+// Blob puts the faults before a store.
+func (f *Faults) Blob(s blob.Store) blob.Store { return &faultyBlob{f, s} }
+
+type faultyConsensus struct {
+	f *Faults
+	s consensus.Store
+}
+
+// read makes a call that only reads: it is let through, or fails.
+func read[T any](f *Faults, op string, call func() (T, error)) (T, error) {
+	v, err := f.begin(op)
+	if err == nil && (v == Lose || v == Hide) {
+		err = ErrInjected
+	}
+	if err != nil {
+		var none T
+		return none, err
+	}
+	out, err := call()
+	return out, f.end(v, err)
+}
+
+// write makes a call that writes.
+func write(f *Faults, op string, call func() error) error {
+	v, err := f.begin(op)
+	if err != nil {
+		return err
+	}
+	if v == Lose {
+		return errors.Join(consensus.ErrIndeterminate, ErrInjected)
+	}
+	return f.end(v, call())
+}
+
+// Head implements consensus.Store.
+func (c *faultyConsensus) Head(ctx context.Context, key string) (consensus.Versioned, error) {
+	return read(c.f, "head", func() (consensus.Versioned, error) { return c.s.Head(ctx, key) })
+}
+
+// Scan implements consensus.Store.
+func (c *faultyConsensus) Scan(ctx context.Context, key string, from consensus.Version, limit int) ([]consensus.Versioned, error) {
+	return read(c.f, "scan", func() ([]consensus.Versioned, error) { return c.s.Scan(ctx, key, from, limit) })
+}
+
+// Commit implements consensus.Store.
+func (c *faultyConsensus) Commit(ctx context.Context, units []consensus.Unit) (out []consensus.Outcome, err error) {
+	err = write(c.f, "commit", func() (err error) {
+		out, err = c.s.Commit(ctx, units)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Truncate implements consensus.Store.
+func (c *faultyConsensus) Truncate(ctx context.Context, key string, before consensus.Version) error {
+	return write(c.f, "truncate", func() error { return c.s.Truncate(ctx, key, before) })
+}
+
+// Keys implements consensus.Store.
+func (c *faultyConsensus) Keys(ctx context.Context, prefix string) ([]string, error) {
+	return read(c.f, "keys", func() ([]string, error) { return c.s.Keys(ctx, prefix) })
+}
+
+type faultyBlob struct {
+	f *Faults
+	s blob.Store
+}
+
+// Get implements blob.Store.
+func (b *faultyBlob) Get(ctx context.Context, key string) ([]byte, error) {
+	return read(b.f, "get", func() ([]byte, error) { return b.s.Get(ctx, key) })
+}
+
+// Put implements blob.Store.
+func (b *faultyBlob) Put(ctx context.Context, key string, data []byte) error {
+	return write(b.f, "put", func() error { return b.s.Put(ctx, key, data) })
+}
+
+// Delete implements blob.Store.
+func (b *faultyBlob) Delete(ctx context.Context, key string) error {
+	return write(b.f, "delete", func() error { return b.s.Delete(ctx, key) })
+}
+
+// List implements blob.Store.
+func (b *faultyBlob) List(ctx context.Context, prefix string) ([]blob.Info, error) {
+	return read(b.f, "list", func() ([]blob.Info, error) { return b.s.List(ctx, prefix) })
+}
