@@ -53,7 +53,11 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 		if q.Columns != nil {
 			names = last.columns
 		}
-		m.edits = append(m.edits, m.file.RowsEdit(b, names, last.rows))
+		edit := m.file.RowsEdit(b, names, last.rows)
+		if q.Hash != nil {
+			edit = m.file.HashEdit(b, names, hashRows(last.rows))
+		}
+		m.edits = append(m.edits, edit)
 		return nil
 	}
 	return err
@@ -99,7 +103,7 @@ func formatRows(rows [][]string) []string {
 // The size of a diff that a person reads.
 const (
 	diffContext  = 3
-	diffMaxLines = 200
+	diffMaxLines = 60
 )
 
 // Diff shows what is missing (-) and what is too much (+).

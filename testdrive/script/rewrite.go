@@ -11,13 +11,24 @@ type Edit struct {
 // RowsEdit writes a > block's expectation anew. Comments inside the old one go; those after it
 // stay.
 func (f *File) RowsEdit(b Block, columns []string, rows [][]string) Edit {
+	lines := make([]string, len(rows))
+	for i, r := range rows {
+		lines[i] = FormatRow(r)
+	}
+	return f.edit(b, columns, lines)
+}
+
+// HashEdit is RowsEdit for a block that has a hash instead of rows.
+func (f *File) HashEdit(b Block, columns []string, hash Hash) Edit {
+	return f.edit(b, columns, []string{hash.String()})
+}
+
+func (f *File) edit(b Block, columns, lines []string) Edit {
 	e := Edit{Body: b.Body}
 	if columns != nil {
 		e.Lines = append(e.Lines, FormatRow(columns), "---")
 	}
-	for _, r := range rows {
-		e.Lines = append(e.Lines, FormatRow(r))
-	}
+	e.Lines = append(e.Lines, lines...)
 	e.Lines = append(e.Lines, f.trailer(b.Body)...)
 	return e
 }

@@ -19,7 +19,7 @@ func TestCorpusOnPostgres(t *testing.T) {
 		Suite: runner.Suite{
 			URL: pg.NewDatabase(t), Paths: []string{"../testdata/slt"}, Out: &out, Clock: action.Clock{Now: time.Now},
 		},
-		CheckCodes: true, AutoView: true,
+		CheckCodes: true, AutoView: !testing.Short(),
 	})
 	if err != nil || !summary.OK() {
 		t.Errorf("%v\n%s", err, out.String())

@@ -1,0 +1,4 @@
+# The HTTP side: health and metrics.
+
+$ http-request method=GET url=http://${testdrive.materialize-http-addr}/metrics
+$ assert-metric name=go_goroutines min=1

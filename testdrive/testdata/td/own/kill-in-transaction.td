@@ -1,0 +1,27 @@
+# A kill undoes what was not committed.
+
+> CREATE TABLE t (a int)
+> CREATE TABLE u (a int)
+> CREATE MATERIALIZED VIEW m AS SELECT count(*) AS n FROM t
+> INSERT INTO t VALUES (1)
+> BEGIN
+> INSERT INTO t VALUES (2)
+> INSERT INTO u VALUES (2)
+$ kill
+> SELECT * FROM t
+1
+> SELECT * FROM u
+> SELECT * FROM m
+1
+> BEGIN
+> INSERT INTO t VALUES (3)
+> INSERT INTO u VALUES (3)
+> COMMIT
+$ kill
+> SELECT * FROM t
+1
+3
+> SELECT * FROM u
+3
+> SELECT * FROM m
+2

@@ -1,0 +1,28 @@
+# Numbers through the binary format.
+
+> CREATE TABLE n (i2 smallint, i4 int, i8 bigint, f4 real, f8 double precision, n numeric, n2 numeric(10, 2))
+> INSERT INTO n VALUES (1, 2, 3, 4.5, 5.25, 6.125, 7.005)
+> INSERT INTO n VALUES (-32768, -2147483648, -9223372036854775808, -0.5, -1e10, -0.001, -1.1)
+> INSERT INTO n VALUES (32767, 2147483647, 9223372036854775807, 1e10, 1e-5, 12345678901234567890.12345, 0)
+> INSERT INTO n VALUES (NULL, NULL, NULL, NULL, NULL, NULL, NULL), (0, 0, 0, 0, 0, 0, 0)
+> INSERT INTO n VALUES (NULL, NULL, NULL, 'NaN', 'Infinity', 'NaN', NULL)
+> SELECT * FROM n
+1 2 3 4.5 5.25 6.125 7.01
+-32768 -2147483648 -9223372036854775808 -0.5 -10000000000 -0.001 -1.1
+32767 2147483647 9223372036854775807 10000000000 0.00001 12345678901234567890.12345 0
+<null> <null> <null> <null> <null> <null> <null>
+0 0 0 0 0 0 0
+<null> <null> <null> NaN inf NaN <null>
+
+> SELECT i2 + i4, i4 + i8, f4 * 2, f8 / 2, n + 1, n2 * 2 FROM n WHERE i2 = 1
+3 5 9 2.625 7.125 14.02
+> SELECT 0.1::real, 0.1::float8, 16777217::real, 1::float8 / 3
+0.1 0.1 16777216 0.3333333333333333
+> SELECT 10000, 100000000, 0.0001, 1000.0001, 99999999.99999999, 10000.00010000
+10000 100000000 0.0001 1000.0001 99999999.99999999 10000.0001
+! SELECT i2 + 32767::smallint FROM n
+exact:smallint out of range
+! SELECT i4 * 2 FROM n
+exact:integer out of range
+! SELECT i8 * 2 FROM n
+exact:bigint out of range
