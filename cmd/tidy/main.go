@@ -4,35 +4,64 @@
 // It reads Go files with the standard parser and checks no types, so that it takes seconds. The layer table is
 // layers.go, the list of exceptions is exceptions.go; both are data, changed in review only. Run it from
 // anywhere in the module as "go run ./cmd/tidy"; it prints one finding a line and ends with status 1 if there
-// is one. "go test ./..." runs it too.
+// is one. "go test ./..." runs it too. With -owners it lists instead the packages that own goroutines, which is where
+// the race detector has something to find.
 package main
 
 import (
 	"cmp"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 func main() {
+	owners := flag.Bool("owners", false, "list the packages that own goroutines")
+	flag.Parse()
 	root, err := findRoot()
+	clean := true
+	if err == nil && *owners {
+		err = listOwners(os.DirFS(root))
+	} else if err == nil {
+		clean, err = report(os.DirFS(root))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tidy:", err)
 		os.Exit(2)
 	}
-	findings, err := check(os.DirFS(root), oversizes)
+	if !clean {
+		os.Exit(1)
+	}
+}
+
+// report prints the findings, and says whether there were none.
+func report(root fs.FS) (bool, error) {
+	findings, err := check(root, oversizes)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "tidy:", err)
-		os.Exit(2)
+		return false, err
 	}
 	for _, f := range findings {
 		fmt.Println(f)
 	}
-	if len(findings) > 0 {
-		os.Exit(1)
+	return len(findings) == 0, nil
+}
+
+// listOwners prints the packages of goroutineOwners that there are, as the go command takes them.
+func listOwners(root fs.FS) error {
+	t, err := load(root)
+	if err != nil {
+		return err
 	}
+	for _, dir := range t.dirs() {
+		if slices.ContainsFunc(goroutineOwners, func(e exception) bool { return strings.TrimSuffix(e.where, "/") == dir }) {
+			fmt.Println("./" + dir)
+		}
+	}
+	return nil
 }
 
 // findRoot goes up from the working directory to the folder of go.mod.

@@ -28,6 +28,31 @@ func TestPlainCorpusOnPostgres(t *testing.T) {
 	}
 }
 
+// The first script of the user's page works as it is pasted.
+func TestFirstScriptOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/testdrive.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```\n")
+	first, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page has no script")
+	}
+	pg := pgtest.Start(t)
+	var out strings.Builder
+	summary, err := runner.Run(t.Context(), runner.Options{
+		Suite: runner.Suite{
+			URL: pg.NewDatabase(t), Paths: []string{"-"}, Stdin: strings.NewReader(first), Out: &out,
+			Clock: runner.Clock{Now: time.Now},
+		},
+		MaxTries: 1,
+	})
+	if err != nil || !summary.OK() {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
 // Every script of the corpus can be read, begins with a comment that says what it is about, and uses actions as
 // they are.
 func TestCorpusIsWellFormed(t *testing.T) {
