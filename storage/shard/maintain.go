@@ -120,6 +120,28 @@ func (s *Shard) cut(ctx context.Context, before consensus.Version) error {
 // passes.
 const mergeWidth = 16
 
+// CompactAll merges all batches that are settled into one, and all others into another, whether or not that is worth it:
+// what an operator may ask for before a backup.
+func (s *Shard) CompactAll(ctx context.Context, submit Submit) error {
+	s.compacting.Lock()
+	defer s.compacting.Unlock()
+	st := s.current()
+	if st.sealed {
+		return nil
+	}
+	since := sinceFor(st.since, st.upper, s.boundOf())
+	settled := st.settled(since)
+	for _, zone := range [][]*batch{st.batches[:settled], st.batches[settled:]} {
+		if len(zone) == 0 {
+			continue
+		}
+		if err := s.compact(ctx, submit, zone[0].id, zone[len(zone)-1].id, since); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // compact merges the batches with ids first to last into one run, with times moved to since.
 func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, since tvc.Frontier) error {
 	st := s.pin()

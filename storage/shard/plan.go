@@ -54,10 +54,7 @@ func (s *state) rollupDue() bool {
 // are at one time, and rows that cancel vanish. The others are recent: readers may still ask for their updates one by
 // one, so they are merged among themselves only, with their times.
 func (s *state) plan(since tvc.Frontier) (from, to int, ok bool) {
-	settled := len(s.batches)
-	if i := slices.IndexFunc(s.batches, func(b *batch) bool { return b.upper > since+1 }); i >= 0 {
-		settled = i
-	}
+	settled := s.settled(since)
 	if s.inlineBytes >= drainBytes || len(s.batches) >= drainBatches {
 		if from, to, ok = s.planDrain(settled); ok {
 			return from, to, true
@@ -70,6 +67,14 @@ func (s *state) plan(since tvc.Frontier) (from, to int, ok bool) {
 		return from, len(s.batches), true
 	}
 	return 0, 0, false
+}
+
+// settled counts the batches all of whose times since has reached.
+func (s *state) settled(since tvc.Frontier) int {
+	if i := slices.IndexFunc(s.batches, func(b *batch) bool { return b.upper > since+1 }); i >= 0 {
+		return i
+	}
+	return len(s.batches)
 }
 
 // planDrain picks the zone with more inline bytes and, of it, what there is from its first inline batch on, with

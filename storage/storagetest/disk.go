@@ -101,12 +101,12 @@ func (p *Process) Stop(tb testing.TB) {
 func (p *Process) Maintain(ctx context.Context, shards ...*shard.Shard) error {
 	for _, sh := range shards {
 		for more := true; more; {
-			compact, err := sh.Maintain(ctx, p.submit)
+			compact, err := sh.Maintain(ctx, p.Submit)
 			if err != nil {
 				return err
 			}
 			if more = compact; compact {
-				if _, err := sh.Compact(ctx, p.submit); err != nil {
+				if _, err := sh.Compact(ctx, p.Submit); err != nil {
 					return err
 				}
 			}
@@ -115,7 +115,8 @@ func (p *Process) Maintain(ctx context.Context, shards ...*shard.Shard) error {
 	return nil
 }
 
-func (p *Process) submit(ctx context.Context, op shard.Op) (*shard.Refusal, error) {
+// Submit makes an operation happen, for Shard.Maintain and its like.
+func (p *Process) Submit(ctx context.Context, op shard.Op) (*shard.Refusal, error) {
 	out, err := p.Set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{op}, Background: true})
 	return out.Refused, err
 }

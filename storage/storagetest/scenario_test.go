@@ -76,8 +76,10 @@ func (s *scenario) run(ctx context.Context, n int) error {
 	return nil
 }
 
+func unit(ops ...shard.Op) txn.Unit { return txn.Unit{Ops: ops} }
+
 func (s *scenario) do(ctx context.Context, ops ...shard.Op) error {
-	out, err := s.p.Set.Group().Do(ctx, txn.Unit{Ops: ops})
+	out, err := s.p.Set.Group().Do(ctx, unit(ops...))
 	if err == nil && !out.Done() {
 		return fmt.Errorf("refused: %v", out.Refused)
 	}
