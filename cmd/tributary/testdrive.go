@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,7 @@ type suiteFlags struct {
 	suite     runner.Suite
 	serve     bool
 	serveArgs []string
+	params    []string
 }
 
 func (f *suiteFlags) register(flags *pflag.FlagSet) {
@@ -35,6 +38,7 @@ func (f *suiteFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.serve, "serve", false, "start a server of our own for the run, in a temporary directory")
 	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "further argument for that server; may be repeated")
 	flags.BoolVar(&f.suite.NoReset, "no-reset", false, "do not give the server a clean state before each file")
+	flags.StringArrayVar(&f.params, "param", nil, "NAME=VALUE: a system parameter to set before each file; may be repeated")
 	flags.IntVar(&f.suite.Jobs, "jobs", 1, "how many files to run at a time, each on a server (--serve) or a database of its own")
 	flags.BoolVar(&f.suite.Shuffle, "shuffle", false, "run the files in an order that the seed decides")
 	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, names and random sleeps (default: drawn; --shuffle shows it)")
@@ -49,6 +53,14 @@ func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (runner.Suite, e
 	s := f.suite
 	s.Paths, s.Stdin, s.Out = paths, cmd.InOrStdin(), cmd.OutOrStdout()
 	s.Clock = runner.Clock{Now: time.Now}
+	params, err := parseVars("--param", f.params)
+	if err != nil {
+		return s, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		value := strings.ReplaceAll(params[name], "'", "''")
+		s.Setup = append(s.Setup, fmt.Sprintf("ALTER SYSTEM SET %s = '%s'", name, value))
+	}
 	if !cmd.Flags().Changed("seed") {
 		s.Seed = uint64(rand.Uint32())
 	}
@@ -120,7 +132,7 @@ Actions: ` + strings.Join(runner.Actions(), ", ") + `.`,
 			}
 			o.Suite = suite
 			o.Env = os.LookupEnv
-			if o.Vars, err = parseVars(vars); err != nil {
+			if o.Vars, err = parseVars("--var", vars); err != nil {
 				return err
 			}
 			return runScripts(cmd.Context(), func(ctx context.Context) (runner.Summary, error) { return runner.Run(ctx, o) })
@@ -143,6 +155,8 @@ func materializeNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	switch name {
 	case "materialize-url":
 		name = "url"
+	case "materialize-param":
+		name = "param"
 	case "shuffle-tests":
 		name = "shuffle"
 	case "default-max-tries":
@@ -151,12 +165,12 @@ func materializeNames(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(name)
 }
 
-func parseVars(list []string) (map[string]string, error) {
+func parseVars(flag string, list []string) (map[string]string, error) {
 	vars := map[string]string{}
 	for _, text := range list {
 		name, value, ok := strings.Cut(text, "=")
 		if !ok || name == "" {
-			return nil, fmt.Errorf("--var needs NAME=VALUE, not %q", text)
+			return nil, fmt.Errorf("%s needs NAME=VALUE, not %q", flag, text)
 		}
 		vars[name] = value
 	}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/spf13/cobra"
+
+	"github.com/tributary-db/tributary/cmd/tributary/web"
+	"github.com/tributary-db/tributary/pgwire/server"
+	"github.com/tributary-db/tributary/planner/builtin"
+	"github.com/tributary-db/tributary/planner/session"
+)
+
+// serveOptions are the flags of "tributary serve".
+type serveOptions struct {
+	dataDir    string
+	sqlListen  string
+	httpListen string
+	workers    int
+	logLevel   string
+}
+
+// serveCommand is "tributary serve".
+func serveCommand() *cobra.Command {
+	var o serveOptions
+	cmd := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "run the database",
+		Long: `Run the database until it is told to stop (SIGTERM, or Ctrl-C).
+
+Clients speak PostgreSQL's protocol to the address of --sql-listen; any user name will do. There is no authentication
+yet, so the server listens on this machine alone unless told otherwise.`,
+		Example: `  tributary serve
+  tributary serve --data-dir /var/lib/tributary --sql-listen 0.0.0.0:6875`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cmd.SilenceUsage = true
+			return serve(cmd.Context(), o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.dataDir, "data-dir", "./tributary-data", "where the data is kept; made if it is not there")
+	flags.StringVar(&o.sqlListen, "sql-listen", "127.0.0.1:6875", "host:port for SQL clients; port 0 picks one")
+	flags.StringVar(&o.httpListen, "http-listen", "127.0.0.1:6876", `host:port for metrics and health; "" for none`)
+	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "workers of the first cluster of a new environment")
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	return cmd
+}
+
+// stopGrace is how long clients and requests may take to end when the server is told to stop.
+const stopGrace = 10 * time.Second
+
+// serve runs the database until ctx ends.
+func serve(ctx context.Context, o serveOptions) (err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.logLevel)); err != nil {
+		return fmt.Errorf("--log-level: %w", err)
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+
+	// The addresses are taken first: whether the server can be reached should not show only after a long boot.
+	var lc net.ListenConfig
+	sqlListener, err := lc.Listen(ctx, "tcp", o.sqlListen)
+	if err != nil {
+		return fmt.Errorf("listen for SQL clients: %w", err)
+	}
+	defer sqlListener.Close()
+	ready := &web.Ready{}
+	handler := web.Handler(registry, ready)
+	httpDone, httpAddr, err := serveHTTP(ctx, o.httpListen, handler, log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		cancel()
+		err = errors.Join(err, <-httpDone)
+	}()
+
+	system := builtin.New()
+	set := allSettings()
+	c, closeCoord, err := openCoord(ctx, o, coordParts{system: system.System(), settings: set, registry: registry, log: log})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeCoord()) }()
+
+	sessions := session.NewManager(session.Options{Coord: c, System: system, Settings: set, Version: version, Now: time.Now,
+		Random: rand.Reader, Log: log})
+	srv := server.New(server.Options{Sessions: sessions, Log: log, Now: time.Now, Metrics: server.NewMetrics(registry)})
+	stop := context.AfterFunc(ctx, sessions.Close)
+	defer stop()
+	ready.Set()
+	announce(sqlListener.Addr(), httpAddr)
+	return srv.Serve(ctx, sqlListener)
+}
+
+// announce says where to connect.
+func announce(sql, http net.Addr) {
+	host, port, _ := net.SplitHostPort(sql.String())
+	tcp, ok := sql.(*net.TCPAddr)
+	shown := host
+	if ok && tcp.IP.IsUnspecified() {
+		shown = "localhost"
+	}
+	fmt.Fprintf(os.Stderr, "tributary %s is ready: psql -h %s -p %s -U materialize\n", version, shown, port)
+	if http != nil {
+		fmt.Fprintf(os.Stderr, "metrics and health: http://%s/metrics\n", http)
+	}
+	if ok && !tcp.IP.IsLoopback() {
+		fmt.Fprintf(os.Stderr, "warning: there is no authentication yet: whoever reaches %s can read and change everything\n", sql)
+	} else {
+		fmt.Fprintln(os.Stderr, "there is no authentication yet: only this machine can connect")
+	}
+}
+
+// serveHTTP serves the HTTP side until ctx ends; without an address it does nothing.
+func serveHTTP(ctx context.Context, address string, h http.Handler, log *slog.Logger) (<-chan error, net.Addr, error) {
+	done := make(chan error, 1)
+	if address == "" {
+		done <- nil
+		return done, nil, nil
+	}
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen for HTTP clients: %w", err)
+	}
+	srv := &http.Server{Handler: h, ReadHeaderTimeout: stopGrace, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
+	ended := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(ended)
+		ctx, cancel := context.WithTimeout(context.Background(), stopGrace)
+		defer cancel()
+		if err := srv.Shutdown(ctx); err != nil {
+			log.Warn("http connections did not end", "err", err)
+		}
+	})
+	go func() {
+		err := srv.Serve(l)
+		if errors.Is(err, http.ErrServerClosed) {
+			<-ended
+			err = nil
+		}
+		done <- err
+	}()
+	return done, l.Addr(), nil
+}

@@ -1,0 +1,33 @@
+// Package web is the HTTP side of the server: metrics and health.
+//
+// Everything here is safe for concurrent use.
+package web
+
+import (
+	"net/http"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Ready says whether the server takes SQL clients. The zero value says no.
+type Ready struct{ yes atomic.Bool }
+
+// Set says that it does.
+func (r *Ready) Set() { r.yes.Store(true) }
+
+// Handler serves /metrics, /api/livez (the process lives) and /api/readyz (it takes SQL clients).
+func Handler(metrics prometheus.Gatherer, ready *Ready) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /api/livez", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	mux.HandleFunc("GET /api/readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if !ready.yes.Load() {
+			http.Error(w, "not ready", http.StatusServiceUnavailable)
+			return
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+	return mux
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/compute/controller"
+	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/coord"
+	"github.com/tributary-db/tributary/planner/session"
+	"github.com/tributary-db/tributary/sql/settings"
+	"github.com/tributary-db/tributary/storage/blob"
+	"github.com/tributary-db/tributary/storage/collection"
+	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// allSettings joins the settings that the doors know.
+func allSettings() *settings.Set {
+	return settings.NewSet(slices.Concat(session.Settings(), controller.Settings(), collection.Settings())...)
+}
+
+// coordParts is what the coordinator is made of beside its stores.
+type coordParts struct {
+	system   catalog.System
+	settings *settings.Set
+	registry *prometheus.Registry
+	log      *slog.Logger
+}
+
+// openCoord opens the stores in the data directory and the coordinator over them; the function it gives closes them
+// again. This is the one place that knows which stores there are.
+func openCoord(ctx context.Context, o serveOptions, p coordParts) (*coord.Coord, func() error, error) {
+	if err := os.MkdirAll(o.dataDir, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("make data directory: %w", err)
+	}
+	registers, err := consensus.OpenPebble(filepath.Join(o.dataDir, "consensus"), consensus.PebbleOptions{Registry: p.registry, Log: p.log})
+	if err != nil {
+		return nil, nil, fmt.Errorf("open data directory %s: %w", o.dataDir, err)
+	}
+	objects, err := blob.OpenDirectory(filepath.Join(o.dataDir, "blob"), blob.DirectoryOptions{Registry: p.registry})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open data directory %s: %w", o.dataDir, err), registers.Close())
+	}
+	c, err := coord.New(ctx, coord.Options{Consensus: registers, Blob: objects, Random: rand.Reader, Registry: p.registry, Log: p.log,
+		Clock:    func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) },
+		Settings: p.settings, System: p.system, Workers: o.workers})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("start: %w", err), registers.Close())
+	}
+	return c, func() error { return errors.Join(c.Close(), registers.Close()) }, nil
+}

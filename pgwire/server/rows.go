@@ -1,0 +1,196 @@
+package server
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tributary-db/tributary/planner/session"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/row"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+)
+
+// The formats of values.
+const (
+	textFormat   = 0
+	binaryFormat = 1
+)
+
+// scratch is memory that a connection uses again and again.
+type scratch struct {
+	types  []types.T
+	binary []bool
+}
+
+// sendColumns describes a result's columns.
+func (c *conn) sendColumns(cols []session.Column, formats []int16) {
+	d := &pgproto3.RowDescription{Fields: make([]pgproto3.FieldDescription, len(cols))}
+	for i, col := range cols {
+		d.Fields[i] = pgproto3.FieldDescription{Name: []byte(col.Name), DataTypeOID: uint32(col.Type.OID), DataTypeSize: col.Type.Len(),
+			TypeModifier: col.Type.Mod, Format: formatOf(formats, i)}
+	}
+	c.send(d)
+}
+
+// formatOf is the format of column i: the formats are none, one for all, or one each.
+func formatOf(formats []int16, i int) int16 {
+	switch len(formats) {
+	case 0:
+		return textFormat
+	case 1:
+		return formats[0]
+	}
+	return formats[i]
+}
+
+// rows writes a result's rows as they come.
+func (c *conn) rows(r *session.Result, formats []int16) error {
+	sc := &c.scratch
+	sc.types, sc.binary = sc.types[:0], sc.binary[:0]
+	for i, col := range r.Columns {
+		f := formatOf(formats, i)
+		if f != textFormat && f != binaryFormat {
+			return pgerr.Newf(pgerr.InvalidParameterValue, "unsupported format code: %d", f)
+		}
+		sc.types, sc.binary = append(sc.types, col.Type), append(sc.binary, f == binaryFormat)
+	}
+	for {
+		b, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			return nil
+		}
+		if err := c.block(b); err != nil {
+			return &connError{err}
+		}
+		if r.Stream {
+			c.sendNotices()
+			if err := c.flush(); err != nil {
+				return &connError{err}
+			}
+		}
+	}
+}
+
+// block writes rows as DataRow messages, straight from the columns.
+func (c *conn) block(b *vec.Block) error {
+	types, bin := c.scratch.types, c.scratch.binary
+	for i := range b.Len {
+		start := len(c.out)
+		c.out = append(c.out, 'D', 0, 0, 0, 0, byte(len(b.Cols)>>8), byte(len(b.Cols)))
+		for j := range b.Cols {
+			v := &b.Cols[j]
+			if v.IsNull(i) {
+				c.out = append(c.out, 0xff, 0xff, 0xff, 0xff)
+				continue
+			}
+			at := len(c.out)
+			c.out = append(c.out, 0, 0, 0, 0)
+			if bin[j] {
+				c.out = row.AppendBinary(c.out, types[j], v, i)
+			} else {
+				c.out = row.AppendText(c.out, types[j], v, i)
+			}
+			binary.BigEndian.PutUint32(c.out[at:], uint32(len(c.out)-at-4))
+		}
+		binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
+		if len(c.out) >= flushBytes {
+			if err := c.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyOut writes a result's rows as COPY's lines.
+func (c *conn) copyOut(r *session.Result) error {
+	c.send(&pgproto3.CopyOutResponse{OverallFormat: textFormat, ColumnFormatCodes: make([]uint16, len(r.Columns))})
+	if r.CopyOut.Header() {
+		start := len(c.out)
+		c.out = append(c.out, 'd', 0, 0, 0, 0)
+		c.out = r.CopyOut.AppendHeader(c.out)
+		binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
+	}
+	for {
+		b, err := r.Next()
+		if err != nil {
+			return err
+		}
+		if b == nil {
+			c.send(&pgproto3.CopyDone{})
+			return nil
+		}
+		for i := range b.Len {
+			start := len(c.out)
+			c.out = append(c.out, 'd', 0, 0, 0, 0)
+			c.out = r.CopyOut.AppendRow(c.out, b, i)
+			binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
+			if err := c.flushFull(); err != nil {
+				return &connError{err}
+			}
+		}
+		if r.Stream {
+			c.sendNotices()
+			if err := c.flush(); err != nil {
+				return &connError{err}
+			}
+		}
+	}
+}
+
+// copyIn reads what a COPY FROM STDIN is sent. An error in the data is told at once; what the client still sends then
+// is dropped by the loop.
+func (c *conn) copyIn(in *session.CopyIn) error {
+	// The connection's own goroutine reads now: it will see if the client goes away.
+	c.watch.stop()
+	defer c.watch.start()
+	c.send(&pgproto3.CopyInResponse{OverallFormat: textFormat, ColumnFormatCodes: make([]uint16, in.Columns())})
+	if err := c.flush(); err != nil {
+		return &connError{err}
+	}
+	// Who cancels the statement must not have to wait for a client that sends nothing.
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(in.Context(), func() {
+		defer close(interrupted)
+		c.net.SetReadDeadline(c.o.Now().Add(-time.Second))
+	})
+	defer func() {
+		if stop() {
+			return
+		}
+		<-interrupted
+		if c.ctx.Err() == nil {
+			c.net.SetReadDeadline(time.Time{})
+		}
+	}()
+	for {
+		m, err := c.receive()
+		switch {
+		case err != nil && isTimeout(err) && c.ctx.Err() == nil:
+			return context.Cause(in.Context())
+		case err != nil:
+			return &connError{err}
+		}
+		switch m := m.(type) {
+		case *pgproto3.CopyData:
+			if err := in.Write(m.Data); err != nil {
+				return err
+			}
+		case *pgproto3.CopyDone:
+			return nil
+		case *pgproto3.CopyFail:
+			return pgerr.Newf(pgerr.QueryCanceled, "COPY from stdin failed: %s", m.Message)
+		case *pgproto3.Flush, *pgproto3.Sync:
+			// PostgreSQL overlooks these within COPY.
+		default:
+			return &connError{pgerr.Newf(pgerr.ProtocolViolation, "unexpected message %T during COPY from stdin", m)}
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+func (b *binding) drop(st *ast.Drop) error {
+	op := &catalog.Drop{Cascade: st.Cascade, Path: b.path}
+	for _, n := range st.Names {
+		id, err := b.object(st.Kind, n)
+		switch {
+		case err != nil && st.IfExists && isMissing(err):
+			b.notice(pgerr.New("00000", err.Message+", skipping"))
+		case err != nil:
+			return err
+		default:
+			op.IDs = append(op.IDs, id)
+		}
+	}
+	// A database goes with all that is in it unless the client says otherwise, as in PostgreSQL.
+	if st.Kind == ast.KindDatabase && !st.Restrict {
+		op.Cascade = true
+		for _, id := range op.IDs {
+			if b.snapshot.Database(id).Name == b.path.Database {
+				return pgerr.New(pgerr.ObjectInUse, "cannot drop the currently open database")
+			}
+		}
+	}
+	if len(op.IDs) > 0 {
+		b.ops = append(b.ops, op)
+	}
+	return nil
+}
+
+// isMissing says whether an error is that there is no such object.
+func isMissing(e *pgerr.Error) bool {
+	switch e.Code {
+	case pgerr.UndefinedTable, pgerr.UndefinedObject, pgerr.InvalidSchemaName, pgerr.InvalidCatalogName:
+		return true
+	}
+	return false
+}
+
+// object finds the object of a kind that a name means.
+func (b *binding) object(kind ast.ObjectKind, n ast.Name) (tvc.ID, *pgerr.Error) {
+	switch kind {
+	case ast.KindDatabase:
+		d, err := b.snapshot.ResolveDatabase(n.Object())
+		if err != nil {
+			return tvc.ID{}, pgerr.From(err)
+		}
+		return d.ID, nil
+	case ast.KindSchema:
+		c, err := b.snapshot.ResolveSchema(b.path, catalog.Name{Database: n.Schema(), Schema: n.Object()})
+		if err != nil {
+			return tvc.ID{}, pgerr.From(err)
+		}
+		return c.ID, nil
+	case ast.KindCluster:
+		c := b.snapshot.ClusterNamed(n.Object())
+		if c == nil {
+			return tvc.ID{}, pgerr.Newf(pgerr.UndefinedObject, "cluster %q does not exist", n.Object())
+		}
+		return c.ID, nil
+	case ast.KindRole:
+		r := b.snapshot.RoleNamed(n.Object())
+		if r == nil {
+			return tvc.ID{}, pgerr.Newf(pgerr.UndefinedObject, "role %q does not exist", n.Object())
+		}
+		return r.ID, nil
+	case ast.KindTable, ast.KindView, ast.KindMaterializedView, ast.KindIndex:
+		it, err := b.item(kind, n)
+		if err != nil {
+			return tvc.ID{}, err
+		}
+		return it.ID, nil
+	}
+	return tvc.ID{}, pgerr.Unsupported("%s", kind.String())
+}
+
+// item finds the item of a kind that a name means, for DROP; other statements use relation.
+func (b *binding) item(kind ast.ObjectKind, n ast.Name) (*catalog.Item, *pgerr.Error) {
+	name, err := nameOf(n)
+	if err != nil {
+		return nil, pgerr.From(err)
+	}
+	it := b.snapshot.Resolve(b.path, name)
+	if it == nil {
+		if name.Schema != "" {
+			// PostgreSQL says which part of the name is wrong.
+			if _, err := b.snapshot.ResolveSchema(b.path, name); err != nil {
+				return nil, pgerr.From(err)
+			}
+		}
+		code := pgerr.UndefinedTable
+		if kind == ast.KindIndex {
+			code = pgerr.UndefinedObject
+		}
+		return nil, pgerr.Newf(code, "%s %q does not exist", kind.Lower(), name.Item)
+	}
+	if it.Kind.String() == kind.Lower() {
+		return it, nil
+	}
+	return nil, wrongKind(it, kind).WithHint("Use DROP %s to remove %s.", strings.ToUpper(it.Kind.String()), withArticle(it.Kind.String()))
+}
+
+// relation finds the item of a kind that a name means, for ALTER and COMMENT. ALTER TABLE does for all kinds.
+func (b *binding) relation(kind ast.ObjectKind, n ast.Name, alter bool) (*catalog.Item, *pgerr.Error) {
+	name, err := nameOf(n)
+	if err != nil {
+		return nil, pgerr.From(err)
+	}
+	it := b.snapshot.Resolve(b.path, name)
+	switch {
+	case it == nil:
+		return nil, pgerr.Newf(pgerr.UndefinedTable, "relation %q does not exist", name.String())
+	case it.Kind.String() == kind.Lower() || alter && kind == ast.KindTable:
+		return it, nil
+	}
+	return nil, wrongKind(it, kind)
+}
+
+func wrongKind(it *catalog.Item, kind ast.ObjectKind) *pgerr.Error {
+	return pgerr.Newf(pgerr.WrongObjectType, "%q is not %s", it.Name, withArticle(kind.Lower()))
+}
+
+func withArticle(noun string) string {
+	if noun == "index" {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// altered finds the object that an ALTER or COMMENT names.
+func (b *binding) altered(kind ast.ObjectKind, n ast.Name, alter bool) (tvc.ID, *pgerr.Error) {
+	switch kind {
+	case ast.KindTable, ast.KindView, ast.KindMaterializedView, ast.KindIndex:
+		it, err := b.relation(kind, n, alter)
+		if err != nil {
+			return tvc.ID{}, err
+		}
+		return it.ID, nil
+	}
+	return b.object(kind, n)
+}
+
+// skipMissing is what becomes of a statement about something that is not there: a notice, with IF EXISTS.
+func (b *binding) skipMissing(err *pgerr.Error, ifExists bool) error {
+	if ifExists && isMissing(err) {
+		b.notice(pgerr.New("00000", err.Message+", skipping"))
+		return nil
+	}
+	return err
+}
+
+func (b *binding) rename(st *ast.Rename) error {
+	if st.Column != "" {
+		return pgerr.Unsupported("ALTER TABLE … RENAME COLUMN").At(st.Position())
+	}
+	id, err := b.altered(st.Kind, st.Name, true)
+	if err != nil {
+		return b.skipMissing(err, st.IfExists)
+	}
+	b.ops = append(b.ops, &catalog.Rename{ID: id, Name: st.To.Name})
+	return nil
+}
+
+func (b *binding) alterOptions(st *ast.AlterOptions) error {
+	if st.Kind != ast.KindCluster {
+		return pgerr.Unsupported("ALTER %s … SET", st.Kind).At(st.Position())
+	}
+	id, missing := b.altered(st.Kind, st.Name, true)
+	if missing != nil {
+		return b.skipMissing(missing, st.IfExists)
+	}
+	if len(st.With) > 0 {
+		return pgerr.Unsupported("ALTER CLUSTER … WITH").At(st.Position())
+	}
+	c := b.snapshot.Cluster(id)
+	op := &catalog.AlterCluster{ID: id, Size: c.Size, Replicas: len(c.Replicas)}
+	if _, err := clusterOptions(st.Set, &op.Size, &op.Replicas); err != nil {
+		return err
+	}
+	for _, name := range st.Reset {
+		if name.Name != "replication factor" && name.Name != "REPLICATION FACTOR" {
+			return pgerr.Unsupported("ALTER CLUSTER … RESET (%s)", name.Name).At(name.Position())
+		}
+		op.Replicas = 1
+	}
+	b.ops = append(b.ops, op)
+	return nil
+}
+
+func (b *binding) comment(st *ast.Comment) error {
+	op := &catalog.Comment{Column: -1}
+	if st.Text != nil {
+		op.Text = *st.Text
+	}
+	kind, name := st.Kind, st.Name
+	if kind == ast.KindColumn {
+		n := len(name.Parts)
+		if n < 2 {
+			return pgerr.New(pgerr.SyntaxError, "column name must be qualified").At(name.Position())
+		}
+		of, err := nameOf(ast.Name{Pos: name.Pos, Parts: name.Parts[:n-1]})
+		if err != nil {
+			return err
+		}
+		it, err := b.snapshot.Relation(b.path, of)
+		if err != nil {
+			return err
+		}
+		for i, c := range it.Rel.Cols {
+			if c.Name == name.Parts[n-1] {
+				op.Column = i
+			}
+		}
+		if op.Column < 0 {
+			return pgerr.Newf(pgerr.UndefinedColumn, "column %q of relation %q does not exist", name.Parts[n-1], it.Name)
+		}
+		op.ID = it.ID
+	} else {
+		id, err := b.altered(kind, name, false)
+		if err != nil {
+			return err
+		}
+		op.ID = id
+	}
+	b.ops = append(b.ops, op)
+	return nil
+}
