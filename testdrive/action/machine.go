@@ -229,11 +229,11 @@ func (m *Machine) Edits() []script.Edit { return m.edits }
 
 // Idle says that no session has an open transaction or anything else that a restart of the server would lose.
 func (m *Machine) Idle() bool {
-	if m.background.running() || !m.main.idle() {
+	if m.background.running() || !m.main.Idle() {
 		return false
 	}
 	for _, s := range m.others {
-		if !s.idle() {
+		if !s.Idle() {
 			return false
 		}
 	}
@@ -250,9 +250,9 @@ func (m *Machine) Restart(ctx context.Context, kill bool) error {
 		call = m.o.Server.Process.Kill
 	}
 	err := call(ctx)
-	m.main.abandon(ctx)
+	m.main.Abandon(ctx)
 	for _, s := range m.others {
-		s.abandon(ctx)
+		s.Abandon(ctx)
 	}
 	return err
 }

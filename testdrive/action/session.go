@@ -111,8 +111,8 @@ func (s *Session) Close(ctx context.Context) error {
 	return s.conn.Close(ctx)
 }
 
-// abandon forgets the connection with a server that is gone.
-func (s *Session) abandon(ctx context.Context) {
+// Abandon forgets the connection with a server that is gone.
+func (s *Session) Abandon(ctx context.Context) {
 	if s.conn != nil {
 		// The other side has ended: the error of saying good-bye is no news.
 		_ = s.conn.Close(ctx)
@@ -120,8 +120,8 @@ func (s *Session) abandon(ctx context.Context) {
 	s.conn, s.stateful = nil, false
 }
 
-// idle says that a new connection could take this one's place unnoticed.
-func (s *Session) idle() bool {
+// Idle says that a new connection could take this one's place unnoticed.
+func (s *Session) Idle() bool {
 	return s.conn == nil || s.conn.IsClosed() || s.conn.TxStatus() == 'I' && !s.stateful
 }
 
@@ -130,8 +130,9 @@ func (s *Session) inTransaction() bool {
 	return s.conn != nil && !s.conn.IsClosed() && s.conn.TxStatus() != 'I'
 }
 
-// note remembers whether a statement leaves something in the session.
-func (s *Session) note(sql string) {
+// Note remembers whether a statement leaves something in the session; who sends statements past the methods of this type
+// calls it.
+func (s *Session) Note(sql string) {
 	for _, part := range script.Split(sql) {
 		words := script.Words(part, 2)
 		if len(words) == 0 {
@@ -169,7 +170,7 @@ func (s *Session) query(ctx context.Context, sql string) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.note(sql)
+	s.Note(sql)
 	prepared, err := conn.Prepare(ctx, "", sql, nil)
 	if err != nil {
 		return nil, err
@@ -228,7 +229,7 @@ func (s *Session) Exec(ctx context.Context, sql string) error {
 	if err != nil {
 		return err
 	}
-	s.note(sql)
+	s.Note(sql)
 	return conn.Exec(ctx, sql).Close()
 }
 

@@ -97,7 +97,7 @@ func runScript(ctx context.Context, o Options, env Env) (errs []error) {
 			errs = append(errs, fmt.Errorf("%s: %w", env.Name, err))
 		}
 	}()
-	places := interruptions(o.Interrupt, len(file.Blocks), env.Random)
+	places := o.Interrupt.In(len(file.Blocks), env.Random)
 	var restarts []string
 	for i, b := range file.Blocks {
 		var err error
@@ -136,14 +136,14 @@ func rewrite(env Env, text string) []error {
 	return nil
 }
 
-// interruptions picks the blocks before which the server is restarted; the first is never one of them, since
-// nothing has happened before it.
-func interruptions(in *Interrupt, blocks int, random *rand.Rand) map[int]bool {
+// In picks the steps of a file before which the server is restarted; the first is never one of them, since nothing
+// has happened before it.
+func (in *Interrupt) In(steps int, random *rand.Rand) map[int]bool {
 	places := map[int]bool{}
-	if in == nil || blocks < 2 {
+	if in == nil || steps < 2 {
 		return places
 	}
-	for _, i := range random.Perm(blocks - 1)[:min(in.Places, blocks-1)] {
+	for _, i := range random.Perm(steps - 1)[:min(in.Places, steps-1)] {
 		places[i+1] = true
 	}
 	return places

@@ -29,6 +29,8 @@ type Suite struct {
 	Serve *Serve
 	// NoReset leaves what is in the server where it is.
 	NoReset bool
+	// Setup is statements that the system user runs before each file, after the reset.
+	Setup []string
 	// Jobs is how many files run at a time. 0 means 1.
 	Jobs int
 	// Shuffle runs the files in an order that Seed decides.
@@ -207,12 +209,31 @@ func (s Suite) one(ctx context.Context, h *host, path string, run RunFile) (errs
 			return []error{fmt.Errorf("reset the server: %w", err)}
 		}
 	}
+	if err := s.setup(ctx, server); err != nil {
+		return []error{err}
+	}
 	errs = run(ctx, Env{Name: path, Text: text, Server: server, TempDir: dir, Random: s.random(path)})
 	if len(errs) > 0 {
 		// It may have been the server: the next file gets a new one, if that is ours to give.
 		h.discard()
 	}
 	return errs
+}
+
+func (s Suite) setup(ctx context.Context, server *action.Server) error {
+	if len(s.Setup) == 0 {
+		return nil
+	}
+	address, err := server.SystemURL()
+	if err != nil {
+		return err
+	}
+	for _, sql := range s.Setup {
+		if err := execAt(ctx, address, sql); err != nil {
+			return fmt.Errorf("set up: %s: %w", sql, err)
+		}
+	}
+	return nil
 }
 
 func (s Suite) read(path string) (string, error) {

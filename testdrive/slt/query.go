@@ -59,6 +59,7 @@ func (e *execution) ask(ctx context.Context, session *action.Session, sql string
 	if err != nil {
 		return nil, err
 	}
+	session.Note(sql)
 	reader := conn.ExecParams(ctx, sql, nil, nil, nil, nil)
 	a := &answer{}
 	var oids []uint32

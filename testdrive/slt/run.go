@@ -54,14 +54,21 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 		o: o, env: env, file: f, sessions: map[string]*action.Session{}, labels: map[string]string{},
 	}
 	defer e.close(context.WithoutCancel(ctx))
-	for _, r := range f.records {
+	places := o.Interrupt.In(len(f.records), env.Random)
+	for i, r := range f.records {
 		if r.skip {
 			continue
 		}
 		if _, stop := r.do.(*halt); stop {
 			break
 		}
-		err := e.record(ctx, r)
+		var err error
+		if places[i] {
+			err = e.restart(ctx)
+		}
+		if err == nil {
+			err = e.record(ctx, r)
+		}
 		if ctx.Err() != nil {
 			return append(e.errs, context.Cause(ctx))
 		}
@@ -80,6 +87,27 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 		e.rewrite()
 	}
 	return e.errs
+}
+
+// restart ends the server and starts it again, if no session would notice.
+func (e *execution) restart(ctx context.Context) error {
+	for _, s := range e.sessions {
+		if !s.Idle() {
+			return nil
+		}
+	}
+	call := e.env.Server.Process.Restart
+	if e.o.Interrupt.Kill {
+		call = e.env.Server.Process.Kill
+	}
+	err := call(ctx)
+	for _, s := range e.sessions {
+		s.Abandon(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("restart of the server failed\n%w\n%w", err, errAbandon)
+	}
+	return nil
 }
 
 func (e *execution) fail(r record, err error) {

@@ -27,6 +27,7 @@ func (e *execution) simple(ctx context.Context, r record, c *simple) error {
 	if err != nil {
 		return err
 	}
+	session.Note(r.sql)
 	var lines []string
 	reader := conn.Exec(ctx, r.sql)
 	for reader.NextResult() {

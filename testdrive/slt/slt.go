@@ -17,6 +17,8 @@ type Options struct {
 	CheckCodes bool
 	// Rewrite writes results that differ into the files.
 	Rewrite bool
+	// Interrupt restarts the server between records; nil means never.
+	Interrupt *runner.Interrupt
 	// Timeout is the time of one record. 0 means one minute.
 	Timeout time.Duration
 }

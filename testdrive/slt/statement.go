@@ -74,6 +74,7 @@ func execute(ctx context.Context, session *action.Session, sql string) (pgconn.C
 	if err != nil {
 		return pgconn.CommandTag{}, err
 	}
+	session.Note(sql)
 	tag, err := conn.ExecParams(ctx, sql, nil, nil, nil, nil).Close()
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) && pgErr.Code == syntaxError {

@@ -1,5 +1,7 @@
 # A view under small writes commits one part with each append.
 
+$ postgres-execute connection=mz_system
+ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = 1048576
 > CREATE CLUSTER c (SIZE = 'scale=1,workers=8')
 > CREATE TABLE t (a int)
 > CREATE MATERIALIZED VIEW m IN CLUSTER c AS SELECT a FROM t

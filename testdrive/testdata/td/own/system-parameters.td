@@ -1,5 +1,7 @@
 # Parameters of the system: set, shown, reset, unknown ones refused.
 
+$ postgres-execute connection=mz_system
+ALTER SYSTEM RESET compute_mv_sink_shared_batch_max_bytes
 > SHOW compute_mv_sink_shared_batch_max_bytes
 1048576
 $ postgres-execute connection=mz_system
