@@ -44,7 +44,7 @@ func TestArrayOrderAgainstOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	var args [][]string
 	var signs []int
-	for range 4000 {
+	for range sampled(4000) {
 		a, b := randArrayText(r), randArrayText(r)
 		x, err := textArray(a)
 		if err != nil {
@@ -93,7 +93,7 @@ func TestArraySubscriptsAndSlicesAgainstOracle(t *testing.T) {
 	var args [][]string
 	var arrays [][]byte
 	var subs [][4]int32
-	for range 1500 {
+	for range sampled(1500) {
 		s := randArrayText(r)
 		enc, err := textArray(s)
 		if err != nil {
@@ -134,7 +134,7 @@ func TestFloatsAgainstOracle(t *testing.T) {
 	o := newOracle(t)
 	r := rand.New(rand.NewPCG(4, 4))
 	var f64, f32 []string
-	for i := range 6000 {
+	for i := range sampled(6000) {
 		x := math.Float64frombits(r.Uint64())
 		switch i % 4 {
 		case 1:

@@ -437,51 +437,55 @@ func (p *dateParser) concatenated(s string, known mask) (mask, error) {
 
 // timeField reads hh:mm[:ss[.fff]] or mm:ss.fff.
 func (p *dateParser) timeField(s string, timeOnly bool) (mask, error) {
-	t, ok, inRange := clockTime(s, 0)
+	hours, t, ok, inRange := clockTime(s, 0)
 	switch {
 	case !ok || p.label != 0:
 		return 0, p.bad()
-	case !inRange || !timeOnly && (t.hour > 24 || t.timeOfDay() > usecPerDay):
+	case !inRange || hours > math.MaxInt32 || !timeOnly && (hours > 24 || hours*usecPerHour+t.timeOfDay() > usecPerDay):
 		return 0, p.outOfRange()
 	}
 	p.isoTime = false
-	p.at.hour, p.at.min, p.at.sec, p.at.usec = t.hour, t.min, t.sec, t.usec
+	p.at.hour, p.at.min, p.at.sec, p.at.usec = int(hours), t.min, t.sec, t.usec
 	return maskTime, nil
 }
 
-// clockTime reads a time with colons. fields are those of an interval's type modifier: two parts are minutes
-// and seconds if it says so, or if the second one has a fraction.
-func clockTime(s string, fields int32) (t moment, ok, inRange bool) {
-	whole, frac, hasFrac := strings.Cut(s, ".")
-	parts := strings.Split(whole, ":")
-	if len(parts) < 2 || len(parts) > 3 {
-		return t, false, false
-	}
-	var n [3]int
-	inRange = true
-	for i, part := range parts {
-		if part == "" || span(part, 0, isDigit) != len(part) {
-			// PostgreSQL reads an empty part as zero.
-			if part != "" || i == 0 {
-				return t, false, false
-			}
+// clockTime reads a time with colons: the hours, of which an interval may have more than a day has, and the
+// rest. fields are those of an interval's type modifier: two parts are minutes and seconds if it says so, or if
+// the second one has a fraction. inRange says whether all are small enough.
+func clockTime(s string, fields int32) (hours int64, t moment, ok, inRange bool) {
+	var n [3]int64
+	parts, inRange := 0, true
+	for {
+		end := span(s, 0, isDigit)
+		// PostgreSQL reads an empty part as zero, but not the first one.
+		if end == 0 && parts == 0 || parts == len(n) {
+			return 0, t, false, false
 		}
-		x, err := strconv.Atoi(part)
-		if part != "" && err != nil || x > math.MaxInt32 {
-			inRange = false
+		x, err := strconv.ParseInt(s[:end], 10, 64)
+		inRange = inRange && (err == nil || end == 0)
+		n[parts] = x
+		parts, s = parts+1, s[end:]
+		if s == "" || s[0] != ':' {
+			break
 		}
-		n[i] = x
+		s = s[1:]
 	}
-	t = moment{hour: n[0], min: n[1], sec: n[2]}
-	if len(parts) == 2 && (hasFrac || fields == fieldMinute|fieldSecond) {
-		t = moment{min: n[0], sec: n[1]}
+	if parts < 2 || s != "" && s[0] != '.' {
+		return 0, t, false, false
 	}
-	if hasFrac {
-		if t.usec, ok = fractionUsec("." + frac); !ok {
-			return t, false, false
+	if parts == 2 && (s != "" || fields == fieldMinute|fieldSecond) {
+		n = [3]int64{0, n[0], n[1]}
+	}
+	if s != "" {
+		if t.usec, ok = fractionUsec(s); !ok {
+			return 0, t, false, false
 		}
 	}
-	return t, true, inRange && t.min < 60 && t.sec <= 60
+	if n[1] > 59 || n[2] > 60 {
+		return n[0], t, true, false
+	}
+	t.min, t.sec = int(n[1]), int(n[2])
+	return n[0], t, true, inRange
 }
 
 // fractionUsec reads a point and digits as microseconds, rounded.

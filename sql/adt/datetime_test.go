@@ -100,7 +100,7 @@ func arg(n int) string { return fmt.Sprintf("split_part($1, ';', %d)", n) }
 func TestDatetimeArithmeticAgainstOracle(t *testing.T) {
 	o := newOracle(t)
 	r := rand.New(rand.NewPCG(2, 2))
-	n := 1500
+	n := sampled(1500)
 	ts, us, ivs, jvs := make([]adt.Timestamp, n), make([]adt.Timestamp, n), make([]adt.Interval, n), make([]adt.Interval, n)
 	args := make([][]string, n)
 	fs := make([]float64, n)
@@ -212,7 +212,7 @@ func TestZonesAgainstOracle(t *testing.T) {
 	var args [][]string
 	var zs []string
 	var ts []adt.Timestamp
-	for range 3000 {
+	for range sampled(3000) {
 		name := names[r.IntN(len(names))]
 		switch r.IntN(6) {
 		case 0:

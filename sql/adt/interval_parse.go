@@ -125,44 +125,25 @@ func (p *intervalParser) negate() error {
 
 // time reads a time with colons.
 func (p *intervalParser) time(s string, neg bool) (intervalMask, error) {
-	if neg || !strings.ContainsAny(s, "-+") {
-		h, rest, _ := strings.Cut(s, ":")
-		// Hours may be more than an int32.
-		hours, err := strconv.ParseInt(h, 10, 64)
-		if err != nil {
-			if errors.Is(err, strconv.ErrRange) {
-				return 0, errIntervalField
-			}
-			return 0, errIntervalSyntax
-		}
-		t, ok, inRange := clockTime("1:"+rest, p.fields32)
-		whole := t.hour == 1
-		if !whole {
-			// Two parts were minutes and seconds.
-			t, ok, inRange = clockTime(s, p.fields32)
-			hours = int64(t.hour)
-		}
-		switch {
-		case !ok:
-			return 0, errIntervalSyntax
-		case !inRange:
-			return 0, errIntervalField
-		}
-		t.hour = 0
-		us, over := mulInt(hours, usecPerHour)
-		if !over {
-			us, over = addInt(us, t.timeOfDay())
-		}
-		if over {
-			return 0, errIntervalField
-		}
-		if neg {
-			us = -us
-		}
-		p.micros = us
-		return timeMask, nil
+	hours, t, ok, inRange := clockTime(s, p.fields32)
+	switch {
+	case !ok:
+		return 0, errIntervalSyntax
+	case !inRange:
+		return 0, errIntervalField
 	}
-	return 0, errIntervalSyntax
+	us, over := mulInt(hours, usecPerHour)
+	if !over {
+		us, over = addInt(us, t.timeOfDay())
+	}
+	if over {
+		return 0, errIntervalField
+	}
+	if neg {
+		us = -us
+	}
+	p.micros = us
+	return timeMask, nil
 }
 
 // defaultUnit is what the last number means that has no unit, by the last field of the type modifier.

@@ -61,6 +61,14 @@ func (o *oracle) eval(expr string, inputs []string) []string {
 	return out
 }
 
+// sampled is how many of n random cases are asked about: fewer in a short run.
+func sampled(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // show gives a value's text, or its error as eval does.
 func show(text fmt.Stringer, err error) string {
 	if err != nil {
@@ -203,6 +211,10 @@ func parsePair(s string) string {
 	if err != nil {
 		return showErr(err)
 	}
+	return showPair(enc)
+}
+
+func showPair(enc []byte) string {
 	var w adt.RecordText
 	out := w.Begin(nil)
 	r := adt.ReadRecord(enc)

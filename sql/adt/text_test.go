@@ -14,7 +14,7 @@ import (
 
 // TestTextGolden reads and prints the corpora; TestTextAgainstOracle holds the same against PostgreSQL.
 func TestTextGolden(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/text", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			parse, ok := parsers[d.Cmd]
 			if !ok {
@@ -31,7 +31,7 @@ func TestTextGolden(t *testing.T) {
 
 func TestTextAgainstOracle(t *testing.T) {
 	o := newOracle(t)
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/text", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			expr := "$1::" + d.Cmd
 			switch d.Cmd {
@@ -67,7 +67,7 @@ func TestTextAgainstOracle(t *testing.T) {
 func TestTextMutationsAgainstOracle(t *testing.T) {
 	o := newOracle(t)
 	r := rand.New(rand.NewPCG(9, mutationSeed))
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/text", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "date", "time", "timestamp", "timestamptz", "interval", "int4[]", "text[]":
@@ -76,7 +76,7 @@ func TestTextMutationsAgainstOracle(t *testing.T) {
 			}
 			corpus := lines(t, d.Input+"\n")
 			var inputs []string
-			for len(inputs) < 1500 {
+			for len(inputs) < sampled(1500) {
 				if s := mutate(r, corpus); utf8.ValidString(s) && !dependsOnNow(s) {
 					inputs = append(inputs, s)
 				}
