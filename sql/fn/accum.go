@@ -62,25 +62,25 @@ func sumInts(result resultFunc) scalar.Accum {
 				continue
 			}
 			s := slab[int(g)*stride+at:][:3]
-			n := times(diffs, i)
+			x, n := v.Ints[i], times(diffs, i)
 			s[0] += uint64(n)
-			add128(s[1:3], v.Ints[i], n)
+			if n != 1 {
+				add128(s[1:3], x, n)
+				continue
+			}
+			var carry uint64
+			s[1], carry = bits.Add64(s[1], uint64(x), 0)
+			s[2] += uint64(x>>63) + carry
 		}
 	}}
 }
 
 // add128 adds x·n to the low and high words of a sum.
 func add128(s []uint64, x, n int64) {
-	if n != 1 {
-		hi, lo := bits.Mul64(uint64(x), uint64(n))
-		var carry uint64
-		s[0], carry = bits.Add64(s[0], lo, 0)
-		s[1], _ = bits.Add64(s[1], uint64(int64(hi)-x>>63&n-n>>63&x), carry)
-		return
-	}
+	hi, lo := bits.Mul64(uint64(x), uint64(n))
 	var carry uint64
-	s[0], carry = bits.Add64(s[0], uint64(x), 0)
-	s[1], _ = bits.Add64(s[1], uint64(x>>63), carry)
+	s[0], carry = bits.Add64(s[0], lo, 0)
+	s[1] += uint64(int64(hi)-x>>63&n-n>>63&x) + carry
 }
 
 // unlessNone gives NULL where there was no value.

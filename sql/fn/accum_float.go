@@ -87,8 +87,8 @@ func (f fixed) add(w []uint64, hi, lo uint64, exp int, neg bool, n int64) {
 	}
 }
 
-// split gives a finite float as mantissa and exponent.
-func split(x float64) (mant uint64, exp int, neg bool) {
+// split gives a float that is finite and not zero as mantissa and exponent.
+func (f fixed) split(x float64) (mant uint64, exp int, neg bool) {
 	b := math.Float64bits(x)
 	exp = int(b >> 52 & 0x7ff)
 	mant = b & (1<<52 - 1)
@@ -98,11 +98,35 @@ func split(x float64) (mant uint64, exp int, neg bool) {
 		mant |= 1 << 52
 	}
 	exp -= 1075
-	// A float4 has 29 zeros here, which lie below its fixed-point numbers.
-	if zeros := bits.TrailingZeros64(mant); zeros < 64 {
+	if exp < -f.below {
+		// A float4, of which what would lie below its fixed-point numbers is zeros.
+		zeros := bits.TrailingZeros64(mant)
 		mant, exp = mant>>zeros, exp+zeros
 	}
 	return mant, exp, b>>63 != 0
+}
+
+// addOnce adds x, which is finite and not zero, to the number in w. It reaches two words, seldom more.
+func (f fixed) addOnce(w []uint64, x float64) {
+	mant, exp, neg := f.split(x)
+	bit := uint(exp + f.below)
+	shift := bit & 63
+	w = w[bit>>6 : f.words]
+	lo, hi := mant<<shift, mant>>1>>(63-shift)
+	var carry uint64
+	if neg {
+		w[0], carry = bits.Sub64(w[0], lo, 0)
+		w[1], carry = bits.Sub64(w[1], hi, carry)
+		for i := 2; carry != 0 && i < len(w); i++ {
+			w[i], carry = bits.Sub64(w[i], 0, carry)
+		}
+		return
+	}
+	w[0], carry = bits.Add64(w[0], lo, 0)
+	w[1], carry = bits.Add64(w[1], hi, carry)
+	for i := 2; carry != 0 && i < len(w); i++ {
+		w[i], carry = bits.Add64(w[i], 0, carry)
+	}
 }
 
 // countFloat counts a value and says whether it is a number that is to be added.
@@ -134,8 +158,12 @@ func sumFloats(f fixed, result func(f fixed, state []uint64) (float64, error)) s
 				}
 				s := slab[int(g)*stride+at:][:words]
 				n := times(diffs, i)
-				if countFloat(s, v.Floats[i], n) && n != 0 {
-					mant, exp, neg := split(v.Floats[i])
+				switch {
+				case !countFloat(s, v.Floats[i], n) || n == 0:
+				case n == 1:
+					f.addOnce(s[floatSums:], v.Floats[i])
+				default:
+					mant, exp, neg := f.split(v.Floats[i])
 					f.add(s[floatSums:], 0, mant, exp, neg, n)
 				}
 			}
@@ -227,10 +255,14 @@ func sumOfFloats(narrow bool) func(f fixed, state []uint64) (float64, error) {
 	return func(f fixed, state []uint64) (float64, error) { return f.float(state[floatSums:], narrow) }
 }
 
+// quotientBits: a quotient by a number of 63 bits that is not half-way between two floats differs from that within
+// 53 + 63 bits, so that rounding to these first and to a float then is like rounding once.
+const quotientBits = 128
+
 // averageOfFloats rounds the exact quotient.
 func averageOfFloats(f fixed, state []uint64) (float64, error) {
 	n := new(big.Float).SetInt64(int64(state[floatCount]))
-	mean := new(big.Float).SetPrec(53).Quo(f.value(state[floatSums:]), n)
+	mean := new(big.Float).SetPrec(quotientBits).Quo(f.value(state[floatSums:]), n)
 	x, _ := mean.Float64()
 	return x, checkSum(x)
 }
@@ -249,7 +281,7 @@ func squareFloats(f, squares fixed, kind spread) scalar.Accum {
 				s := slab[int(g)*stride+at:][:words]
 				n := times(diffs, i)
 				if countFloat(s, v.Floats[i], n) && n != 0 {
-					mant, exp, neg := split(v.Floats[i])
+					mant, exp, neg := f.split(v.Floats[i])
 					f.add(s[floatSums:], 0, mant, exp, neg, n)
 					hi, lo := bits.Mul64(mant, mant)
 					squares.add(s[floatSums+f.words:], hi, lo, 2*exp, false, n)

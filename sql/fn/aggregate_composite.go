@@ -64,11 +64,11 @@ func arrayAggNested(_ scalar.Env, args []types.T, rows *scalar.Rows) (vec.Datum,
 	}
 	data := dataOf(rows, 0)
 	elem, _ := args[0].Elem()
-	for _, d := range data {
+	for i, d := range data {
 		if d.IsNull() {
 			return vec.Null, pgerr.New(pgerr.NullValueNotAllowed, "cannot accumulate null arrays")
 		}
-		if x := adt.ArrayOf(d.Bytes()); x.NDims() == 0 {
+		if x := adt.ArrayOf(d.Bytes()); x.NDims() == 0 && i == 0 {
 			return vec.Null, pgerr.New(pgerr.ArraySubscriptError, "cannot accumulate empty arrays")
 		}
 	}

@@ -269,25 +269,22 @@ func arrayCat(elem types.T, a []vec.Datum) (vec.Datum, error) {
 // catDims is the shape of two arrays after one another: of as many dimensions, or one an element of the other.
 func catDims(x, y []adt.Dim) ([]adt.Dim, error) {
 	bad := pgerr.New(pgerr.ArraySubscriptError, "cannot concatenate incompatible arrays")
-	sameLens := func(p, q []adt.Dim) bool {
-		return slices.EqualFunc(p, q, func(a, b adt.Dim) bool { return a.Len == b.Len })
-	}
 	var dims []adt.Dim
 	switch {
 	case len(x) == len(y):
-		if !sameLens(x[1:], y[1:]) {
+		if !slices.Equal(x[1:], y[1:]) {
 			return nil, bad.WithDetail("Arrays with differing element dimensions are not compatible for concatenation.")
 		}
 		dims = slices.Clone(x)
 		dims[0].Len += y[0].Len
 	case len(x) == len(y)-1:
-		if !sameLens(x, y[1:]) {
+		if !slices.Equal(x, y[1:]) {
 			return nil, bad.WithDetail("Arrays with differing dimensions are not compatible for concatenation.")
 		}
 		dims = slices.Clone(y)
 		dims[0].Len++
 	case len(x)-1 == len(y):
-		if !sameLens(x[1:], y) {
+		if !slices.Equal(x[1:], y) {
 			return nil, bad.WithDetail("Arrays with differing dimensions are not compatible for concatenation.")
 		}
 		dims = slices.Clone(x)
@@ -339,13 +336,11 @@ func arrayPosition(elem types.T, a []vec.Datum) (vec.Datum, error) {
 		return vec.Null, pgerr.Unsupported("searching for elements in multidimensional arrays")
 	}
 	from := int64(0)
-	if len(a) > 2 {
+	if len(a) > 2 && len(e.data) > 0 {
 		if a[2].IsNull() {
 			return vec.Null, pgerr.New(pgerr.NullValueNotAllowed, "initial position must not be null")
 		}
-		if len(e.dims) == 1 {
-			from = max(a[2].Int()-int64(e.dims[0].Lower), 0)
-		}
+		from = max(a[2].Int()-int64(e.dims[0].Lower), 0)
 	}
 	for i := from; i < int64(len(e.data)); i++ {
 		if e.data[i] == a[1] {

@@ -1,6 +1,7 @@
 package fn
 
 import (
+	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -80,6 +81,11 @@ func Cast(from, to types.T, ctx types.CastContext) (*scalar.Func, bool) {
 		return nil, false
 	}
 	return f, true
+}
+
+// CannotCast is the error for a cast that does not exist.
+func CannotCast(from, to types.T) error {
+	return pgerr.Newf(pgerr.CannotCoerce, "cannot cast type %s to %s", types.Of(from.OID), types.Of(to.OID))
 }
 
 func baseCast(from, to types.T, ctx types.CastContext) *scalar.Func {

@@ -87,7 +87,7 @@ func accepts(declared, args []types.T) bool {
 		case d.OID == types.OIDAny || args[i].OID == types.OIDUnknown:
 		case isGeneric(d.OID):
 			generic = true
-		case !castable(args[i], d, types.Implicit):
+		case !castable(args[i], d, types.Implicit), d.OID == types.OIDMzTimestamp && !hasMzTimestamp(args):
 			return false
 		}
 	}
@@ -96,6 +96,12 @@ func accepts(declared, args []types.T) bool {
 		return err == nil
 	}
 	return true
+}
+
+// hasMzTimestamp says whether a logical time is among the arguments. Numbers and times become logical times only
+// beside one: else a date could be compared with a number, both as logical times.
+func hasMzTimestamp(args []types.T) bool {
+	return slices.ContainsFunc(args, func(t types.T) bool { return t.OID == types.OIDMzTimestamp })
 }
 
 // best applies the tie-breaking rules to overloads that all fit.

@@ -104,6 +104,9 @@ func compareKernel(left, right types.T, rel relation) kernel {
 	case right.OID == types.OIDDate && left.OID != types.OIDDate:
 		return func(b *scalar.Batch) { compareDates(b, b.Args[1].Ints, b.Args[0].Ints, rel.swapped()) }
 	}
+	if left.OID == types.OIDXid {
+		return func(b *scalar.Batch) { equalXids(b, bit(rel != equal)) }
+	}
 	switch left.Kind() {
 	case types.Bool:
 		return func(b *scalar.Batch) { compareBools(b, rel) }
@@ -160,6 +163,13 @@ func equalInts(b *scalar.Batch, not byte) {
 	}
 	for i := range out {
 		out[i] = bit(x[i] == y[i]) ^ not
+	}
+}
+
+// equalXids compares 32 bits, whatever their sign.
+func equalXids(b *scalar.Batch, not byte) {
+	for i := range b.N {
+		b.Out.Bools[i] = bit(uint32(b.Args[0].Ints[i]) == uint32(b.Args[1].Ints[i])) ^ not
 	}
 }
 

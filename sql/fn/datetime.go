@@ -2,6 +2,7 @@ package fn
 
 import (
 	"math"
+	"strings"
 
 	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -61,7 +62,7 @@ var datetimeFuncs = []scalar.Func{
 	kern("date_trunc", 1217, strict|fails, sig(tText, tTimestampTZ), tTimestampTZ, truncTimes(truncUTC), docDateTrunc),
 	row("date_trunc", 1284, strict|fails, sig(tText, tTimestampTZ, tText), tTimestampTZ, truncZone, docDateTrunc+", by the clocks of a zone"),
 	row("date_trunc", 1218, strict|fails, sig(tText, tInterval), tInterval, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
-		return intervalDatum(adt.IntervalOf(a[1].Bytes()).Trunc(a[0].Str()))
+		return intervalDatum(adt.IntervalOf(a[1].Bytes()).Trunc(lowered(a[0].Bytes())))
 	}, docDateTrunc),
 	row("date_bin", 6177, strict|fails, sig(tInterval, tTimestamp, tTimestamp), tTimestamp, dateBin, docDateBin),
 	row("date_bin", 6178, strict|fails, sig(tInterval, tTimestampTZ, tTimestampTZ), tTimestampTZ, dateBin, docDateBin),
@@ -276,7 +277,7 @@ func truncTimes(f func(t adt.Timestamp, unit string) (adt.Timestamp, error)) ker
 		unit, x := b.Arg(0), b.Args[1].Ints
 		for k := range selected(b) {
 			i := at(b, k)
-			t, err := f(adt.Timestamp(x[i]), string(unit.At(i)))
+			t, err := f(adt.Timestamp(x[i]), lowered(unit.At(i)))
 			if err != nil {
 				b.Fail(i, pgerr.From(err))
 			}
@@ -285,14 +286,20 @@ func truncTimes(f func(t adt.Timestamp, unit string) (adt.Timestamp, error)) ker
 	}
 }
 
+// lowered is the name of a unit as it is looked up, and as messages say it.
+func lowered(name []byte) string { return strings.ToLower(vec.BytesOf(name).Str()) }
+
 func truncUTC(t adt.Timestamp, unit string) (adt.Timestamp, error) { return t.TruncTZ(unit, adt.UTC) }
 
 func truncZone(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+	if !adt.Timestamp(a[1].Int()).IsFinite() {
+		return a[1], nil
+	}
 	z, err := adt.LookupZone(a[2].Str())
 	if err != nil {
 		return vec.Null, err
 	}
-	return timestampDatum(adt.Timestamp(a[1].Int()).TruncTZ(a[0].Str(), z))
+	return timestampDatum(adt.Timestamp(a[1].Int()).TruncTZ(lowered(a[0].Bytes()), z))
 }
 
 func dateBin(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
@@ -304,7 +311,7 @@ type partFunc func(d vec.Datum, field string) (adt.Part, error)
 // extract and datePart are entries that give a part as numeric or float8.
 func extract(oid uint32, t types.T, f partFunc) scalar.Func {
 	return row("extract", oid, strict|fails|nulls, sig(tText, t), tNumeric, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
-		p, err := f(a[1], a[0].Str())
+		p, err := f(a[1], lowered(a[0].Bytes()))
 		if err != nil || p.Null {
 			return vec.Null, err
 		}
@@ -314,7 +321,7 @@ func extract(oid uint32, t types.T, f partFunc) scalar.Func {
 
 func datePart(oid uint32, t types.T, f partFunc) scalar.Func {
 	return row("date_part", oid, strict|fails|nulls, sig(tText, t), tFloat8, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
-		p, err := f(a[1], a[0].Str())
+		p, err := f(a[1], lowered(a[0].Bytes()))
 		if err != nil || p.Null {
 			return vec.Null, err
 		}
@@ -384,6 +391,9 @@ func makeInterval(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
 
 func zoned(f func(adt.Zone, adt.Timestamp) (adt.Timestamp, error)) rowFunc {
 	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+		if !adt.Timestamp(a[1].Int()).IsFinite() {
+			return a[1], nil
+		}
 		z, err := adt.LookupZone(a[0].Str())
 		if err != nil {
 			return vec.Null, err
@@ -394,6 +404,9 @@ func zoned(f func(adt.Zone, adt.Timestamp) (adt.Timestamp, error)) rowFunc {
 
 func zonedInterval(f func(adt.Zone, adt.Timestamp) (adt.Timestamp, error)) rowFunc {
 	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+		if !adt.Timestamp(a[1].Int()).IsFinite() {
+			return a[1], nil
+		}
 		z, err := adt.ZoneOfInterval(adt.IntervalOf(a[0].Bytes()))
 		if err != nil {
 			return vec.Null, err

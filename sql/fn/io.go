@@ -204,7 +204,7 @@ func Literal(env scalar.Env, t types.T, s string) (vec.Datum, error) {
 	}
 	f, ok := Cast(tUnknown, t, types.Implicit)
 	if !ok {
-		return vec.Null, pgerr.Newf(pgerr.CannotCoerce, "cannot cast type unknown to %s", t)
+		return vec.Null, CannotCast(tUnknown, t)
 	}
 	return f.Apply(env, []vec.Datum{vec.StrOf(s)}, t.Kind())
 }

@@ -355,7 +355,7 @@ func jsonbDeletePath(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
 		return vec.Null, pgerr.New(pgerr.ArraySubscriptError, "wrong number of array subscripts")
 	case j.IsScalar():
 		return vec.Null, pgerr.New(pgerr.InvalidParameterValue, "cannot delete path in scalar")
-	case x.Len() == 0:
+	case x.Len() == 0 || j.Len() == 0:
 		return a[0], nil
 	}
 	var path []vec.Datum

@@ -43,8 +43,8 @@ func likes() []scalar.Func {
 		like("notlike", 1570, tText, tText, false, true, "whether the text does not match a LIKE pattern"),
 		like("notlike", 1572, tName, tText, false, true, "whether the text does not match a LIKE pattern"),
 		like("notlike", 2008, tBytea, tBytea, false, true, "whether the bytes do not match a LIKE pattern"),
-		row("like_escape", 1637, strict|fails, sig(tText, tText), tText, likeEscape, docLikeEscape),
-		row("like_escape", 2009, strict|fails, sig(tBytea, tBytea), tBytea, likeEscape, docLikeEscape),
+		row("like_escape", 1637, strict|fails, sig(tText, tText), tText, likeEscape(false), docLikeEscape),
+		row("like_escape", 2009, strict|fails, sig(tBytea, tBytea), tBytea, likeEscape(true), docLikeEscape),
 	)
 }
 
@@ -237,32 +237,33 @@ func charLen(s []byte, bytewise bool) int {
 }
 
 // likeEscape rewrites a pattern whose escape character is another one, or none, for the backslash.
-func likeEscape(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
-	pattern, escape := a[0].Str(), a[1].Str()
-	if runes(escape) > 1 {
-		return vec.Null, pgerr.New(pgerr.InvalidEscapeSequence, "invalid escape string").
-			WithHint("Escape string must be empty or one character.")
-	}
-	if escape == `\` {
-		return a[0], nil
-	}
-	out := make([]byte, 0, len(pattern))
-	escaped := false
-	for at := 0; at < len(pattern); {
-		r, size := utf8.DecodeRuneInString(pattern[at:])
-		c := pattern[at : at+size]
-		at += size
-		switch {
-		case c == escape && !escaped:
-			out = append(out, '\\')
-			escaped = true
-			continue
-		case r == '\\' && !escaped:
-			out = append(out, '\\', '\\')
-		default:
-			out = append(out, c...)
+func likeEscape(bytewise bool) rowFunc {
+	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+		pattern, escape := a[0].Bytes(), a[1].Bytes()
+		if len(escape) > 0 && charLen(escape, bytewise) != len(escape) {
+			return vec.Null, pgerr.New(pgerr.InvalidEscapeSequence, "invalid escape string").
+				WithHint("Escape string must be empty or one character.")
 		}
-		escaped = false
+		if string(escape) == `\` {
+			return a[0], nil
+		}
+		out := make([]byte, 0, len(pattern))
+		escaped := false
+		for len(pattern) > 0 {
+			c := pattern[:charLen(pattern, bytewise)]
+			pattern = pattern[len(c):]
+			switch {
+			case bytes.Equal(c, escape) && !escaped:
+				out = append(out, '\\')
+				escaped = true
+				continue
+			case c[0] == '\\' && !escaped:
+				out = append(out, '\\', '\\')
+			default:
+				out = append(out, c...)
+			}
+			escaped = false
+		}
+		return vec.BytesOf(out), nil
 	}
-	return vec.BytesOf(out), nil
 }

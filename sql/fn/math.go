@@ -310,6 +310,12 @@ func expFloat(x float64) (float64, error) {
 	return r, nil
 }
 
+// Go's Log, Log10 and Pow are wrong for floats below smallestNormal on some processors; such are scaled up first.
+const (
+	smallestNormal = 0x1p-1022
+	scaleBits      = 54
+)
+
 func logFloat(log func(float64) float64) func(float64) (float64, error) {
 	return func(x float64) (float64, error) {
 		switch {
@@ -317,6 +323,8 @@ func logFloat(log func(float64) float64) func(float64) (float64, error) {
 			return 0, errLogZero
 		case x < 0:
 			return 0, errLogNegative
+		case x < smallestNormal:
+			return log(x*(1<<scaleBits)) - scaleBits*log(2), nil
 		}
 		return log(x), nil
 	}
@@ -331,6 +339,9 @@ func powFloat(x, y float64) (float64, error) {
 	}
 	// Go's Pow has C's special cases.
 	r := math.Pow(x, y)
+	if math.Abs(x) < smallestNormal && x != 0 {
+		r = math.Pow(x*(1<<scaleBits), y) * math.Pow(2, -scaleBits*y)
+	}
 	switch {
 	case math.IsInf(x, 0) || math.IsInf(y, 0) || r != r:
 		return r, nil

@@ -48,6 +48,7 @@ func regexes() []scalar.Func {
 		}
 	}
 	plain, flagged := regexArgs{pattern: 1, flags: -1}, regexArgs{pattern: 1, flags: 2}
+	replaceAt := regexArgs{pattern: 1, flags: -1, check: checkReplace}
 	return append(fs,
 		regexFunc("regexp_like", 6263, 0, sig(tText, tText), tBool, plain, regexpLike, docRegexpLike),
 		regexFunc("regexp_like", 6264, 0, sig(tText, tText, tText), tBool, flagged, regexpLike, docRegexpLike),
@@ -56,14 +57,14 @@ func regexes() []scalar.Func {
 		regexFunc("regexp_replace", 2284, 0, sig(tText, tText, tText), tText, plain, regexpReplace(1, 0), docRegexpReplace),
 		regexFunc("regexp_replace", 2285, 0, sig(tText, tText, tText, tText), tText,
 			regexArgs{pattern: 1, flags: 3, global: true}, regexpReplace(1, 0), docRegexpReplace),
-		regexFunc("regexp_replace", 6253, 0, sig(tText, tText, tText, tInt4), tText, plain, regexpReplaceAt, docRegexpReplace),
-		regexFunc("regexp_replace", 6252, 0, sig(tText, tText, tText, tInt4, tInt4), tText, plain, regexpReplaceAt, docRegexpReplace),
+		regexFunc("regexp_replace", 6253, 0, sig(tText, tText, tText, tInt4), tText, replaceAt, regexpReplaceAt, docRegexpReplace),
+		regexFunc("regexp_replace", 6252, 0, sig(tText, tText, tText, tInt4, tInt4), tText, replaceAt, regexpReplaceAt, docRegexpReplace),
 		regexFunc("regexp_replace", 6251, 0, sig(tText, tText, tText, tInt4, tInt4, tText), tText,
-			regexArgs{pattern: 1, flags: 5}, regexpReplaceAt, docRegexpReplace),
+			regexArgs{pattern: 1, flags: 5, global: true, check: checkReplace}, regexpReplaceAt, docRegexpReplace),
 		regexFunc("regexp_count", 6254, 0, sig(tText, tText), tInt4, plain, regexpCount, docRegexpCount),
-		regexFunc("regexp_count", 6255, 0, sig(tText, tText, tInt4), tInt4, plain, regexpCount, docRegexpCount),
+		regexFunc("regexp_count", 6255, 0, sig(tText, tText, tInt4), tInt4, regexArgs{pattern: 1, flags: -1, check: checkCount}, regexpCount, docRegexpCount),
 		regexFunc("regexp_count", 6256, 0, sig(tText, tText, tInt4, tText), tInt4,
-			regexArgs{pattern: 1, flags: 3}, regexpCount, docRegexpCount),
+			regexArgs{pattern: 1, flags: 3, check: checkCount}, regexpCount, docRegexpCount),
 		regexFunc("regexp_match", 3396, nulls, sig(tText, tText), tTextArray, plain, regexpMatch, docRegexpMatch),
 		regexFunc("regexp_match", 3397, nulls, sig(tText, tText, tText), tTextArray, flagged, regexpMatch, docRegexpMatch),
 		regexFunc("regexp_split_to_array", 2767, 0, sig(tText, tText), tTextArray, plain, regexpSplit, docRegexpSplit),
@@ -91,6 +92,8 @@ type regexArgs struct {
 	fixed          string
 	global         bool   // flag g is allowed
 	name           string // the function's, for messages
+	// check, if set, looks at the other arguments; its error comes before one of the pattern.
+	check func(a []vec.Datum) error
 }
 
 // regexImpl computes a function with the pattern compiled.
@@ -101,6 +104,11 @@ func regexFunc(name string, oid uint32, at attr, args []types.T, ret types.T, wh
 	doc string) scalar.Func {
 	where.name = name
 	f := row(name, oid, at|strict|fails, args, ret, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+		if where.check != nil {
+			if err := where.check(a); err != nil {
+				return vec.Null, err
+			}
+		}
 		re, err := where.compile(a)
 		if err != nil {
 			return vec.Null, err
@@ -117,7 +125,14 @@ func regexFunc(name string, oid uint32, at attr, args []types.T, ret types.T, wh
 			return nil // as every row will say
 		}
 		g := plain
-		g.Row = func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) { return impl(re, a) }
+		g.Row = func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+			if where.check != nil {
+				if err := where.check(a); err != nil {
+					return vec.Null, err
+				}
+			}
+			return impl(re, a)
+		}
 		return &g
 	}
 	return f
@@ -162,7 +177,9 @@ func compileRegex(name, pattern, flags string, allowGlobal bool) (*regex, error)
 			dot, lines = true, false
 		case 'q':
 			literal = true
-		case 'e', 'a', 't':
+		case 'e', 't':
+		case 'b', 'x':
+			return nil, pgerr.Unsupported("regular expression option \"%c\"", c)
 		default:
 			return nil, pgerr.Newf(pgerr.InvalidParameterValue, "invalid regular expression option: \"%c\"", c)
 		}
@@ -244,24 +261,38 @@ func regexpReplace(start, nth int) regexImpl {
 }
 
 func regexpReplaceAt(re *regex, a []vec.Datum) (vec.Datum, error) {
-	start, n := int(a[3].Int()), 1
+	n := 1
 	if len(a) > 4 {
 		n = int(a[4].Int())
 	}
-	switch {
-	case start <= 0:
-		return vec.Null, badParameter("start", start)
-	case n < 0:
-		return vec.Null, badParameter("n", n)
-	}
-	return replaceMatches(re, a[0].Str(), a[2].Str(), start, n)
+	return replaceMatches(re, a[0].Str(), a[2].Str(), int(a[3].Int()), n)
 }
 
-func badParameter(name string, value int) error {
+func checkReplace(a []vec.Datum) error {
+	switch {
+	case a[3].Int() <= 0:
+		return badParameter("start", a[3].Int())
+	case len(a) > 4 && a[4].Int() < 0:
+		return badParameter("n", a[4].Int())
+	}
+	return nil
+}
+
+func checkCount(a []vec.Datum) error {
+	if a[2].Int() <= 0 {
+		return badParameter("start", a[2].Int())
+	}
+	return nil
+}
+
+func badParameter(name string, value int64) error {
 	return pgerr.Newf(pgerr.InvalidParameterValue, "invalid value for parameter \"%s\": %d", name, value)
 }
 
 func replaceMatches(re *regex, s, by string, start, n int) (vec.Datum, error) {
+	if start > runes(s)+1 {
+		return vec.StrOf(s), nil
+	}
 	from := prefix([]byte(s), start-1)
 	limit := n
 	if n == 0 {
@@ -328,8 +359,8 @@ func regexpCount(re *regex, a []vec.Datum) (vec.Datum, error) {
 	s := a[0].Str()
 	if len(a) > 2 {
 		start := int(a[2].Int())
-		if start <= 0 {
-			return vec.Null, badParameter("start", start)
+		if start > runes(s)+1 {
+			return vec.IntOf(0), nil
 		}
 		s = s[prefix(a[0].Bytes(), start-1):]
 	}

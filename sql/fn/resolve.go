@@ -34,6 +34,9 @@ func Resolve(name string, args []types.T) (Call[scalar.Func], error) {
 	candidates := Scalar(name)
 	c, err := choose(funcSigs(candidates), args)
 	switch {
+	case err == errNoMatch && len(args) > 0 && (name == "greatest" || name == "least"):
+		_, err := CommonType(strings.ToUpper(name), args...)
+		return Call[scalar.Func]{}, err
 	case err == errNoMatch && len(args) == 1:
 		if f, ok := castCall(name, args[0]); ok {
 			return Call[scalar.Func]{Func: f, Args: args, Ret: f.Ret}, nil
