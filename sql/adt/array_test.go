@@ -270,3 +270,39 @@ func FuzzArrayText(f *testing.F) {
 		}
 	})
 }
+
+func TestLogicalTimes(t *testing.T) {
+	for in, want := range map[string]string{
+		"0": "0", " 1700000000123 ": "1700000000123", "2023-11-14 22:13:20.123": "1700000000123", "1970-01-01": "0",
+		"-1":       `error 22P02: invalid input syntax for type mz_timestamp: "-1"`,
+		"infinity": `error 22P02: invalid input syntax for type mz_timestamp: "infinity"`,
+		"x":        `error 22P02: invalid input syntax for type mz_timestamp: "x"`,
+	} {
+		x, err := adt.ParseMzTimestamp(in)
+		if got := show(stringer(fmt.Sprint(x)), err); got != want {
+			t.Errorf("%q is %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestZoneOfInterval(t *testing.T) {
+	for in, want := range map[string]string{
+		"5:30": "2000-01-01 05:30:00", "-1:00": "1999-12-31 23:00:00",
+		"1 day": `error 22023: interval time zone "1 day" must not include months or days`,
+	} {
+		iv, err := adt.ParseInterval(in, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := adt.ZoneOfInterval(iv)
+		got := ""
+		if err != nil {
+			got = showErr(err)
+		} else {
+			got = show(z.ToLocal(0))
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}

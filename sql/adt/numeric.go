@@ -341,11 +341,6 @@ func NumericOf(b []byte) Numeric {
 	return n
 }
 
-// Word128 gives |n|·10^Scale as 128 bits; ok is false for what is not finite or does not fit.
-func (n Numeric) Word128() (hi, lo uint64, ok bool) {
-	return n.coef.mid, n.coef.lo, n.form == finite && n.coef.hi == 0
-}
-
 // sumScale is the number of fractional digits of a NumericSum.
 const sumScale = NumericDigits
 

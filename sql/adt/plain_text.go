@@ -272,18 +272,3 @@ func AppendBytea(dst, b []byte) []byte {
 	}
 	return dst
 }
-
-// AppendByteaEscape appends bytes in the older form, with escapes.
-func AppendByteaEscape(dst, b []byte) []byte {
-	for _, c := range b {
-		switch {
-		case c == '\\':
-			dst = append(dst, '\\', '\\')
-		case c < ' ' || c > '~':
-			dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst
-}

@@ -32,7 +32,8 @@ type namedZone struct {
 	load func() (*time.Location, error)
 }
 
-// zones has the names of the IANA database, in lower case. Each zone is read when it is first asked for.
+// zones has the names of the IANA database, in lower case. Each zone is read when it is first asked for: from
+// the machine's files if it has them (Go looks there first), else from the copy inside the program.
 var zones = indexZones()
 
 func indexZones() map[string]namedZone {
