@@ -1,0 +1,123 @@
+package bind
+
+import (
+	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/parser"
+	"github.com/tributary-db/tributary/sql/pgerr"
+)
+
+// CreateView binds CREATE VIEW. The item has no ID, OID and Owner yet.
+func CreateView(env *Env, e *ast.CreateView) (*catalog.Item, error) {
+	if e.Temporary {
+		return nil, unsupported(e.Pos, "CREATE TEMPORARY VIEW")
+	}
+	return newBinder(env).stored(catalog.View, e.Name, e.Columns, e.Query)
+}
+
+// CreateMaterializedView binds CREATE MATERIALIZED VIEW. The item has no ID, OID, Owner and Shard yet, and a
+// Cluster only if the statement says which.
+func CreateMaterializedView(env *Env, e *ast.CreateMaterializedView) (*catalog.Item, error) {
+	b := newBinder(env)
+	switch {
+	case e.Replaces.Given():
+		return nil, unsupported(e.Pos, "CREATE REPLACEMENT MATERIALIZED VIEW")
+	case e.Replica != "":
+		return nil, unsupported(e.Pos, "IN CLUSTER ... REPLICA")
+	case len(e.Options) > 0:
+		return nil, unsupported(e.Options[0].Pos, "the option %s of a materialized view", e.Options[0].Name)
+	}
+	for _, r := range e.Refresh {
+		if r.Kind != ast.RefreshOnCommit {
+			return nil, unsupported(r.Pos, "REFRESH other than ON COMMIT")
+		}
+	}
+	it, err := b.stored(catalog.MaterializedView, e.Name, e.Columns, e.Query)
+	if err != nil {
+		return nil, err
+	}
+	if e.Cluster != "" {
+		c, err := env.Catalog.ResolveCluster(e.Cluster)
+		if err != nil {
+			return nil, at(err, e.Pos)
+		}
+		it.Cluster = c.ID
+	}
+	return it, nil
+}
+
+// stored binds the definition of a view.
+func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, query *ast.Query) (*catalog.Item, error) {
+	it, err := b.newItem(kind, name)
+	if err != nil {
+		return nil, err
+	}
+	if query.AsOf != nil {
+		return nil, unsupported(posOf(query.AsOf.At), "AS OF in a view")
+	}
+	r, err := b.query(query, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(b.env.Params) > 0 {
+		return nil, fail(query.Pos, pgerr.UndefinedParameter, "there is no parameter $1")
+	}
+	if err := r.settle(b); err != nil {
+		return nil, err
+	}
+	if len(columns) > len(r.cols) {
+		return nil, fail(columns[len(r.cols)].Pos, pgerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
+	}
+	for i, c := range columns {
+		r.cols[i].name = c.Name
+	}
+	for _, c := range r.cols {
+		if err := storable(c.t, c.name, c.pos); err != nil {
+			return nil, err
+		}
+	}
+	root := b.closed(r.rows())
+	it.Rel = relOf(root, r.cols)
+	if err := distinctNames(it.Rel.Cols, name.Pos); err != nil {
+		return nil, err
+	}
+	if kind == catalog.MaterializedView {
+		if err := Maintainable(root); err != nil {
+			return nil, err
+		}
+	}
+	if it.Query, err = b.text(query); err != nil {
+		return nil, err
+	}
+	it.DependsOn = it.Query.Refs()
+	return it, nil
+}
+
+// text is a query as the catalog keeps it: relations by id. The client's tree is not written to; a copy, made by
+// printing and parsing, is bound once more to see which name means what.
+func (b *binder) text(query *ast.Query) (catalog.Text, error) {
+	list, err := parser.Parse(ast.Format(query))
+	if err != nil {
+		return catalog.Text{}, err
+	}
+	own, ok := list[0].AST.(*ast.Query)
+	if !ok {
+		return catalog.Text{}, pgerr.New(pgerr.InternalError, "a query does not print as one")
+	}
+	env := *b.env
+	c := newBinder(&env)
+	c.noted = &notes{tables: map[*ast.TableRef]*catalog.Item{}, columns: map[*ast.Column]int{}}
+	if _, err := c.query(own, nil); err != nil {
+		return catalog.Text{}, err
+	}
+	for ref, it := range c.noted.tables {
+		if ref.Alias == nil {
+			ref.Alias = &ast.Alias{Name: it.Name}
+		}
+		ref.Name = ast.MakeName(catalog.Mark(it.ID))
+	}
+	for col, keep := range c.noted.columns {
+		col.Names = col.Names[len(col.Names)-keep:]
+	}
+	return catalog.ParseText(ast.Format(own)), nil
+}

@@ -1,0 +1,10 @@
+SELECT 1, 'a', NULL, true, 1.5;
+SELECT a + 1, -a, a::text, a::text || 'x', CAST(a AS bigint), int '1', date '2020-01-01' FROM t;
+SELECT upper(c), count(*), coalesce(max(c), 'x'), nullif(max(a), 1), greatest(1, 2), least(1, 2) FROM t GROUP BY c;
+SELECT CASE WHEN a = 1 THEN b END, CASE WHEN a = 1 THEN b ELSE a END, CASE a WHEN 1 THEN 2 ELSE 3 END FROM t;
+SELECT (SELECT a FROM t LIMIT 1), (SELECT 1), (SELECT max(a) FROM t), EXISTS (SELECT 1), ARRAY(SELECT 1), ARRAY[1, 2], row(1, 2);
+SELECT a IS NULL, a IN (1), a BETWEEN 1 AND 2, c LIKE 'x', NOT a = 1, a = 1 AND b = 1 FROM t;
+SELECT current_date, current_timestamp, current_user, session_user, current_catalog, localtimestamp;
+SELECT extract(year FROM dt), substring('abc' FROM 1), trim('x'), position('a' IN 'b'), ts AT TIME ZONE 'UTC' FROM w;
+SELECT c COLLATE "C", (ARRAY[1])[1], (q).a FROM t, (SELECT 1 AS a) q;
+SELECT generate_series(1, 2), 'x'::varchar(3), '{1}'::int4[] FROM t LIMIT 0;

@@ -1,0 +1,213 @@
+package rewrite
+
+import (
+	"slices"
+
+	"github.com/tributary-db/tributary/planner/logical"
+	"github.com/tributary-db/tributary/sql/scalar"
+)
+
+// push takes conditions as far down as they can go: through maps and projections, into the sides of joins,
+// below grouping where they are about the group's key, into every branch of a union. A condition that can
+// fail goes no further than the next join, where it would meet rows that the join drops (promise W3).
+func push(n logical.Node) logical.Node { return pushInto(n, nil) }
+
+// pushInto is Filter(n, preds), with preds as far down as they can go. If nothing moves it is n itself.
+func pushInto(n logical.Node, preds []scalar.Expr) logical.Node {
+	switch n := n.(type) {
+	case *logical.Filter:
+		return pushFilter(n, preds)
+	case *logical.Map:
+		return pushMap(n, preds)
+	case *logical.Project:
+		below := make([]scalar.Expr, len(preds))
+		for i, p := range preds {
+			below[i] = scalar.MapColumns(p, func(c int) int { return n.Cols[c] })
+		}
+		return withInput(n, pushInto(n.Input(), below))
+	case *logical.Join:
+		return pushJoin(n, preds)
+	case *logical.OuterJoin:
+		return pushOuter(n, preds)
+	case *logical.SemiJoin:
+		return pushSemi(n, preds)
+	case *logical.Reduce:
+		return pushReduce(n, preds)
+	case *logical.TopK:
+		below, here := split(preds, func(p scalar.Expr) bool {
+			return !scalar.CanFail(p) && logical.SetOf(n.Group...).HasAll(scalar.Columns(p))
+		})
+		return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
+	case *logical.Union:
+		return pushAll(n, preds)
+	case *logical.Negate:
+		return pushAll(n, preds)
+	case *logical.Threshold:
+		return pushAll(n, preds)
+	case *logical.TableFunc:
+		m := logical.Arity(n.Input())
+		below, here := split(preds, func(p scalar.Expr) bool { return !scalar.CanFail(p) && logical.UsedBy(p).Within(0, m) })
+		return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
+	case *logical.Let:
+		v, b := push(n.Value()), pushInto(n.Body(), preds)
+		if v == n.Value() && b == n.Body() {
+			return n
+		}
+		return logical.NewLet(n.ID, v, b)
+	}
+	return logical.NewFilter(logical.MapInputs(n, push), preds...)
+}
+
+// split tells the predicates for which is holds from the others.
+func split(preds []scalar.Expr, is func(scalar.Expr) bool) (yes, no []scalar.Expr) {
+	for _, p := range preds {
+		if is(p) {
+			yes = append(yes, p)
+		} else {
+			no = append(no, p)
+		}
+	}
+	return yes, no
+}
+
+// pushFilter keeps the filter as it is if nothing of it moves.
+func pushFilter(n *logical.Filter, preds []scalar.Expr) logical.Node {
+	all := append(slices.Clip(n.Preds), preds...)
+	in := pushInto(n.Input(), all)
+	if f, ok := in.(*logical.Filter); ok && f.Input() == n.Input() && slices.Equal(f.Preds, n.Preds) {
+		return n
+	}
+	return in
+}
+
+// pushMap puts what a column is computed as in its place. The expression is then computed twice, above and
+// below; where they meet again in one operator, it is computed once.
+func pushMap(n *logical.Map, preds []scalar.Expr) logical.Node {
+	m := logical.Arity(n.Input())
+	by := make([]scalar.Expr, m+len(n.Exprs))
+	copy(by[m:], n.Exprs)
+	var below, here []scalar.Expr
+	for _, p := range preds {
+		q := scalar.ReplaceColumns(p, by)
+		if scalar.CanFail(q) && !logical.UsedBy(p).Within(0, m) || scalar.Depends(q) == scalar.Volatile {
+			here = append(here, p)
+		} else {
+			below = append(below, q)
+		}
+	}
+	return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
+}
+
+// pushAll puts the predicates on every input.
+func pushAll(n logical.Node, preds []scalar.Expr) logical.Node {
+	return logical.MapInputs(n, func(in logical.Node) logical.Node { return pushInto(in, preds) })
+}
+
+func pushJoin(n *logical.Join, preds []scalar.Expr) logical.Node {
+	all := n.Preds
+	if len(preds) > 0 {
+		all = append(slices.Clip(n.Preds), preds...)
+	}
+	on := make([][]scalar.Expr, len(n.Ins))
+	starts := starts(n.Ins)
+	var here []scalar.Expr
+	for _, p := range all {
+		i := onlyInput(p, starts)
+		if i < 0 || scalar.CanFail(p) {
+			here = append(here, p)
+			continue
+		}
+		on[i] = append(on[i], logical.Shift(p, -starts[i]))
+	}
+	ins := make([]logical.Node, len(n.Ins))
+	for i, in := range n.Ins {
+		ins[i] = pushInto(in, on[i])
+	}
+	if slices.Equal(ins, n.Ins) && slices.Equal(here, n.Preds) {
+		return n
+	}
+	return logical.NewJoin(ins, here...)
+}
+
+// starts gives where each input's columns start among all, and how many there are.
+func starts(ins []logical.Node) []int {
+	at := make([]int, len(ins)+1)
+	for i, in := range ins {
+		at[i+1] = at[i] + logical.Arity(in)
+	}
+	return at
+}
+
+// onlyInput gives the one input whose columns p uses; -1 if there are several or none.
+func onlyInput(p scalar.Expr, starts []int) int {
+	used := logical.UsedBy(p)
+	if used.Len() == 0 {
+		return -1
+	}
+	for i := range len(starts) - 1 {
+		if used.Within(starts[i], starts[i+1]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// pushOuter: what is asked of the left side's columns is asked of its rows; what the condition asks of the
+// right side alone is asked of its rows.
+func pushOuter(n *logical.OuterJoin, preds []scalar.Expr) logical.Node {
+	m := logical.Arity(n.Left())
+	all := m + logical.Arity(n.Right())
+	var toLeft, toRight []scalar.Expr
+	here, on := preds, n.On
+	if !n.Full {
+		toLeft, here = split(preds, func(p scalar.Expr) bool { return !scalar.CanFail(p) && logical.UsedBy(p).Within(0, m) })
+		toRight, on = split(n.On, func(p scalar.Expr) bool {
+			used := logical.UsedBy(p)
+			return !scalar.CanFail(p) && used.Len() > 0 && used.Within(m, all)
+		})
+	}
+	l, r := pushInto(n.Left(), toLeft), pushInto(n.Right(), logical.ShiftAll(toRight, -m))
+	var join logical.Node = n
+	if l != n.Left() || r != n.Right() || len(toRight) > 0 {
+		join = logical.NewOuterJoin(n.Full, l, r, on...)
+	}
+	return logical.NewFilter(join, here...)
+}
+
+func pushSemi(n *logical.SemiJoin, preds []scalar.Expr) logical.Node {
+	m := logical.Arity(n.Left())
+	all := m + logical.Arity(n.Right())
+	toLeft, here := split(preds, func(p scalar.Expr) bool { return !scalar.CanFail(p) })
+	toRight, on := split(n.On, func(p scalar.Expr) bool {
+		used := logical.UsedBy(p)
+		return !scalar.CanFail(p) && used.Len() > 0 && used.Within(m, all)
+	})
+	if !n.Anti {
+		var own []scalar.Expr
+		own, on = split(on, func(p scalar.Expr) bool { return !scalar.CanFail(p) && logical.UsedBy(p).Within(0, m) })
+		toLeft = append(toLeft, own...)
+	}
+	l, r := pushInto(n.Left(), toLeft), pushInto(n.Right(), logical.ShiftAll(toRight, -m))
+	var join logical.Node = n
+	if l != n.Left() || r != n.Right() || len(on) != len(n.On) {
+		join = logical.NewSemiJoin(n.Anti, l, r, on...)
+	}
+	return logical.NewFilter(join, here...)
+}
+
+// pushReduce: what is asked of a group's key is asked of its rows. A global aggregate has a row even if no
+// row is left, so nothing passes it.
+func pushReduce(n *logical.Reduce, preds []scalar.Expr) logical.Node {
+	if n.Global {
+		return logical.NewFilter(withInput(n, push(n.Input())), preds...)
+	}
+	k := len(n.Keys)
+	below, here := split(preds, func(p scalar.Expr) bool {
+		used := logical.UsedBy(p)
+		return !scalar.CanFail(p) && used.Len() > 0 && used.Within(0, k)
+	})
+	for i, p := range below {
+		below[i] = scalar.MapColumns(p, func(c int) int { return n.Keys[c] })
+	}
+	return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
+}
