@@ -62,7 +62,7 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		o.Log = slog.Default()
 	}
 	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry)}
-	if err := counted.MkdirAll(dir, 0o755); err != nil {
+	if err := makeDirectory(counted, dir); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	lock, err := pebble.LockDirectory(dir, counted)
@@ -85,6 +85,18 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	p := &Pebble{db: db, lock: lock}
 	p.mu.heads = map[string]Version{}
 	return p, nil
+}
+
+// makeDirectory makes a directory whose name survives a crash, if its parent's does.
+func makeDirectory(fs vfs.FS, dir string) error {
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	parent, err := fs.OpenDir(fs.PathDir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
 }
 
 // Close closes the store. No call may be in flight.

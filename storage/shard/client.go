@@ -357,7 +357,9 @@ func (c *Client) newKey() (tvc.FingerprintKey, error) {
 // finds it.
 func (c *Client) delete(ctx context.Context, key string) {
 	if err := c.blob.Delete(ctx, key); err != nil {
-		c.log.Warn("object could not be deleted", "object", key, "error", err)
+		if ctx.Err() == nil {
+			c.log.Warn("object could not be deleted", "object", key, "error", err)
+		}
 		return
 	}
 	c.metrics.objectsDeleted.Inc()

@@ -66,7 +66,7 @@ func (d *Disk) Open(tb testing.TB, o Options) (*Process, error) {
 	if o.Settings == nil {
 		o.Settings = settings.NewSet(collection.Settings()...)
 	}
-	p := &Process{Faults: NewFaults(o.Plan), Registry: newRegistry()}
+	p := &Process{Faults: NewFaults(o.Plan), Registry: NewRegistry()}
 	blobs, err := blob.OpenDirectory("data/blob", blob.DirectoryOptions{FS: d.fs, Registry: p.Registry.Metrics()})
 	if err != nil {
 		tb.Fatal(err)

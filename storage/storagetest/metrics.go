@@ -5,7 +5,8 @@ import "github.com/prometheus/client_golang/prometheus"
 // Registry is the metrics of a process.
 type Registry struct{ r *prometheus.Registry }
 
-func newRegistry() *Registry { return &Registry{prometheus.NewRegistry()} }
+// NewRegistry makes an empty one.
+func NewRegistry() *Registry { return &Registry{prometheus.NewRegistry()} }
 
 // Metrics is what packages register with.
 func (r *Registry) Metrics() prometheus.Registerer { return r.r }

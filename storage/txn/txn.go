@@ -196,6 +196,13 @@ func (g *Group) Close(ctx context.Context) error {
 	return err
 }
 
+// Waiting counts the units that stand in line.
+func (g *Group) Waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.mu.clients) + len(g.mu.background)
+}
+
 // fail makes every further Do give err.
 func (g *Group) fail(err error) {
 	g.mu.Lock()
