@@ -253,16 +253,10 @@ func (v *Value) decodeColumn(src []byte, k int, to *vec.Vec) {
 	}
 }
 
-// DecodeBlock appends the columns of many values, value i being arena[offs[i]:offs[i+1]], to dst column by
-// column (nil: not wanted).
+// DecodeBlock appends the columns of many values, value i being arena[offs[i]:offs[i+1]], to dst (nil: not
+// wanted). It goes by rows: going by columns fetches every row's memory several times, and was measured slower.
 func (v *Value) DecodeBlock(arena []byte, offs []uint32, dst []*vec.Vec) {
-	for k := range v.cols {
-		to := dst[k]
-		if to == nil {
-			continue
-		}
-		for i := range len(offs) - 1 {
-			v.decodeColumn(arena[offs[i]:offs[i+1]], k, to)
-		}
+	for i := range len(offs) - 1 {
+		v.Decode(arena[offs[i]:offs[i+1]], dst)
 	}
 }
