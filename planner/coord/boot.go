@@ -63,14 +63,12 @@ func (c *Coord) boot(ctx context.Context) error {
 
 // loadCatalog reads the catalog, or makes that of a new environment.
 func (c *Coord) loadCatalog(ctx context.Context) (*catalog.Snapshot, error) {
-	_, err := c.set.Client().Open(ctx, catalogShard)
+	var err error
+	c.store, err = c.set.Open(ctx, c.catalogDesc())
 	if errors.Is(err, shard.ErrNotFound) {
 		return c.newCatalog(ctx)
 	}
 	if err != nil {
-		return nil, err
-	}
-	if c.store, err = c.set.Open(ctx, c.catalogDesc()); err != nil {
 		return nil, err
 	}
 	scan, err := c.store.Snapshot(ctx, c.store.Upper().Last(), shard.ScanOptions{Consolidate: true})

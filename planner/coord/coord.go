@@ -62,7 +62,7 @@ func (c *Coord) Log() *slog.Logger { return c.o.Log }
 // Close stops dataflows and maintenance. Nothing may be asked of the Coord any more.
 func (c *Coord) Close() error {
 	c.control.Close()
-	return c.set.Close()
+	return c.set.Close(context.Background())
 }
 
 // nameOf gives a collection's full SQL name.

@@ -2,6 +2,7 @@ package coord
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tributary-db/tributary/compute/plan"
@@ -79,7 +80,7 @@ func planIndex(env *bind.Env, snap *catalog.Snapshot, it *catalog.Item) (*itemFl
 		m.Map = append(m.Map, k)
 	}
 	if len(m.Map) > 0 {
-		all := append(cols[:len(cols):len(cols)])
+		all := slices.Clone(cols)
 		for _, k := range m.Map {
 			all = append(all, k.Type())
 		}
