@@ -95,11 +95,13 @@ type Op struct {
 }
 
 // Option is one entry of a list such as WITH (…) or (SIZE = …). Name is in upper case, its words apart by
-// one blank. Value is nil for a bare name; a bare word as a value is a string literal; a list is a Row.
+// one blank. Value is nil for a bare name; a bare word as a value is a string literal; a list is a Row. Where the
+// value is a list of options again, such as WAIT UNTIL READY (TIMEOUT '1s'), it is in Options.
 type Option struct {
 	Pos
-	Name  string
-	Value Expr
+	Name    string
+	Value   Expr
+	Options []Option
 }
 
 // Role is the name of a role. Keyword is set for PUBLIC, CURRENT_ROLE, CURRENT_USER and SESSION_USER, with

@@ -130,6 +130,7 @@ func (o Option) format(p *printer) {
 		p.str(" = ")
 		o.Value.format(p)
 	}
+	p.options(" ", o.Options)
 }
 
 // standardTypes are the names that keywords stand for, with those keywords; the modifier goes to the place

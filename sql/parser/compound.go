@@ -168,26 +168,32 @@ func (p *parser) elements(isList bool) mark {
 	e := &ast.Array{Pos: p.pos(), List: isList, Elems: []ast.Expr{}}
 	p.expectKind('[')
 	p.enter()
-	var nested []mark
-	for p.kind() == '[' {
-		nested = append(nested, p.elements(isList))
-		if !p.acceptKind(',') {
-			break
+	nested := map[int]mark{}
+	for more := p.kind() != ']'; more; more = p.acceptKind(',') {
+		i := len(e.Elems)
+		if p.kind() == '[' {
+			if !isList && len(nested) < i {
+				p.syntax() // in an array either all are […] or none is
+			}
+			nested[i] = p.elements(isList)
+			e.Elems = append(e.Elems, written)
+			continue
 		}
-	}
-	switch {
-	case nested == nil && p.kind() != ']':
-		e.Elems = p.exprs()
-	case p.kind() != ']' && !isList:
-		p.syntax()
+		if !isList && len(nested) > 0 {
+			p.syntax()
+		}
+		e.Elems = append(e.Elems, p.item())
 	}
 	p.leave()
 	p.expectKind(']')
 	return func(a *args) ast.Expr {
-		for _, build := range nested {
-			e.Elems = append(e.Elems, build(a))
+		for i, elem := range e.Elems {
+			if build, ok := nested[i]; ok {
+				e.Elems[i] = build(a)
+			} else if elem == nil {
+				e.Elems[i] = a.take()
+			}
 		}
-		a.fill(e.Elems)
 		return e
 	}
 }

@@ -82,15 +82,25 @@ func (p *parser) insert(with *ast.With) ast.Statement {
 	if s.Columns == nil && p.accept("default") {
 		p.expect("values")
 	} else {
-		p.write("INSERT INTO t_0 ")
-		p.query()
-		p.sink(func(l *lifter, n tidb.StmtNode) { s.Source = l.query(n.(*tidb.InsertStmt).Select) })
+		p.insertSource(s)
 	}
 	if at := p.pos(); p.acceptThen("on", "conflict") {
 		p.unsupported(at, "ON CONFLICT")
 	}
 	p.returning(&s.Returning)
 	return s
+}
+
+// insertSource reads what is inserted. Rows of literals, the bulk of all that is ever parsed, do not go through
+// the skeleton.
+func (p *parser) insertSource(s *ast.Insert) {
+	if q := p.literalRows(); q != nil {
+		s.Source = q
+		return
+	}
+	p.write("INSERT INTO t_0 ")
+	p.query()
+	p.sink(func(l *lifter, n tidb.StmtNode) { s.Source = l.query(n.(*tidb.InsertStmt).Select) })
 }
 
 func (p *parser) insertColumns() []ast.Ident {

@@ -3,6 +3,7 @@ package parser
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/tributary-db/tributary/sql/ast"
@@ -43,3 +44,5 @@ func dumpValue(b *strings.Builder, v reflect.Value, name string, depth int) {
 		fmt.Fprintf(b, "%s%s%v\n", pad, name, v.Interface())
 	}
 }
+
+var dropPositions = regexp.MustCompile(`@[0-9]+`)

@@ -19,6 +19,8 @@ const (
 	levelSum
 	levelProduct
 	levelPower
+	levelZone // AT TIME ZONE
+	levelCollate
 	levelSign
 )
 
@@ -38,8 +40,9 @@ type chain struct {
 	call bool
 	// lowest is the lowest level of the operators so far, prefixes included; none is waiting if it is zero.
 	lowest level
-	// height grows with operators: TiDB's tree leans to the left.
-	height int
+	// height grows with operators, since trees lean to the left. Behind an AND or OR it starts again: links
+	// counts those, and top is the greatest height between them.
+	height, top, links int
 	// compare, like and distinct say that an operator that does not associate is waiting for the end of its
 	// right operand, so that another of its kind is a syntax error.
 	compare, like, distinct bool
@@ -65,9 +68,17 @@ func (p *parser) chain(c *chain) int {
 		p.operator(c, l, kind)
 	}
 	p.leave()
-	p.inner = max(p.inner, c.height)
-	return c.height
+	h := max(c.top, c.height) + c.links/linksPerLevel
+	p.inner = max(p.inner, h)
+	if h > maxHeight {
+		p.tooDeep()
+	}
+	return h
 }
+
+// linksPerLevel is how many ANDs and ORs count as one level of height: a chain of them is one node here, and deep
+// only in TiDB's tree.
+const linksPerLevel = 8
 
 // grow takes in the height of an operand.
 func (c *chain) grow(p *parser, operand int) {
@@ -259,6 +270,8 @@ func (p *parser) native(c *chain, l level) {
 		}
 		p.op(word, p.pos())
 		p.next()
+		c.top, c.height = max(c.top, c.height), 0
+		c.links++
 		p.right(c, l)
 		return
 	}
@@ -515,11 +528,7 @@ func (p *parser) betweenOp(c *chain) {
 func (p *parser) operand(c *chain, after level) int {
 	switch p.kind() {
 	case '+', '-':
-		pos := p.pos()
-		p.skeleton.op(string(p.kind()), pos)
-		p.write(" ")
-		p.next()
-		return p.prefixed(c, levelSign)
+		return p.prefixSign(c)
 	case tOp:
 		return p.prefixOp(c, after)
 	case tIdent:
@@ -538,6 +547,23 @@ func (p *parser) prefixed(c *chain, after level) int {
 	p.enter()
 	h := p.operand(c, after) + 1
 	p.leave()
+	return h
+}
+
+// prefixSign writes a sign and its operand. COLLATE and AT TIME ZONE, which stand behind operands, bind less
+// strongly than a sign: if one follows, sign and operand become a marked operand.
+func (p *parser) prefixSign(c *chain) int {
+	start := len(p.out)
+	p.skeleton.op(string(p.kind()), p.pos())
+	p.write(" ")
+	p.next()
+	inner := *c
+	inner.stop = levelSign
+	h := p.prefixed(&inner, levelSign)
+	if p.zoneFollows(c) || p.collateFollows(c) {
+		n := p.enclose('m', start)
+		p.close(c, n, false, func(a *args) ast.Expr { return a.take() })
+	}
 	return h
 }
 

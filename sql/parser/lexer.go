@@ -31,6 +31,7 @@ const (
 	tLessEq       // <=
 	tGreatEq      // >=
 	tNotEq        // <> and !=
+	tControl      // a control character, which starts nothing
 	tBad          // a lexical error; it is the last token but one
 )
 
@@ -64,7 +65,7 @@ type lexer struct {
 // tokens bounds the memory that parsing takes to some twenty times their number.
 const (
 	maxSize   = 64 << 20
-	maxTokens = 16 << 20
+	maxTokens = 8 << 20
 )
 
 func (l *lexer) run() *pgerr.Error {
@@ -76,6 +77,9 @@ func (l *lexer) run() *pgerr.Error {
 		return err
 	}
 	l.ascii = isASCII(l.src)
+	if estimate := len(l.src)/bytesPerToken + 16; cap(l.toks) < estimate {
+		l.toks = make([]token, 0, estimate)
+	}
 	for at := 0; ; {
 		at = l.skipBlanks(at)
 		if l.bad != nil || at >= len(l.src) {
@@ -96,6 +100,9 @@ func (l *lexer) run() *pgerr.Error {
 	}
 	return nil
 }
+
+// bytesPerToken is few enough for most texts, so that the list of tokens seldom grows.
+const bytesPerToken = 3
 
 func validText(s string) *pgerr.Error {
 	if i := strings.IndexByte(s, 0); i >= 0 {
@@ -175,9 +182,39 @@ func (l *lexer) skipBlanks(at int) int {
 	return at
 }
 
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
+// class says what a character may be part of.
+type class uint8
+
+const (
+	classSpace class = 1 << iota
+	classStart       // the start of an identifier
+	classDigit
+	classOp // an operator
+)
+
+var classes = classTable()
+
+func classTable() (t [256]class) {
+	for c := range t {
+		switch b := byte(c); {
+		case b == ' ' || b >= '\t' && b <= '\r':
+			t[c] = classSpace
+		case b >= 'a' && b <= 'z', b >= 'A' && b <= 'Z', b == '_', b >= utf8.RuneSelf:
+			t[c] = classStart
+		case b >= '0' && b <= '9':
+			t[c] = classDigit
+		case strings.IndexByte("~!@#^&|`?+-*/%<>=", b) >= 0:
+			t[c] = classOp
+		}
+	}
+	return t
 }
+
+func isSpace(c byte) bool      { return classes[c]&classSpace != 0 }
+func isIdentStart(c byte) bool { return classes[c]&classStart != 0 }
+func isDigit(c byte) bool      { return classes[c]&classDigit != 0 }
+func isOpChar(c byte) bool     { return classes[c]&classOp != 0 }
+func isIdentPart(c byte) bool  { return classes[c]&(classStart|classDigit) != 0 || c == '$' }
 
 func (l *lexer) peek(at int) byte {
 	if at < len(l.src) {
@@ -210,14 +247,6 @@ func (l *lexer) blockEnd(at int) int {
 	}
 	return -1
 }
-
-func isIdentStart(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= utf8.RuneSelf
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-func isIdentPart(c byte) bool { return isIdentStart(c) || isDigit(c) || c == '$' }
 
 // token reads the token that starts here and gives its end.
 func (l *lexer) token(at int) int {
@@ -426,8 +455,6 @@ func (l *lexer) dollar(at int) int {
 	return end + 1 + n + len(tag)
 }
 
-func isOpChar(c byte) bool { return strings.IndexByte("~!@#^&|`?+-*/%<>=", c) >= 0 }
-
 // operator reads an operator: as many operator characters as there are, but none that open a comment, and no
 // + or - at the end unless a character that only PostgreSQL's own operators have says so.
 func (l *lexer) operator(at int) int {
@@ -465,16 +492,18 @@ func (l *lexer) operator(at int) int {
 const maxOperator = 63
 
 func (l *lexer) punctuation(at int) int {
-	rest := l.src[at:]
-	switch {
-	case strings.HasPrefix(rest, "::"):
-		return l.add(tCast, at, at+2)
-	case strings.HasPrefix(rest, ":="):
-		return l.add(tAssign, at, at+2)
-	case strings.HasPrefix(rest, ".."):
-		return l.add(tDotDot, at, at+2)
-	}
 	c := l.src[at]
+	next := l.peek(at + 1)
+	switch {
+	case c == ':' && next == ':':
+		return l.add(tCast, at, at+2)
+	case c == ':' && next == '=':
+		return l.add(tAssign, at, at+2)
+	case c == '.' && next == '.':
+		return l.add(tDotDot, at, at+2)
+	case c < ' ':
+		return l.add(tControl, at, at+1)
+	}
 	l.add(kind(c), at, at+1)
 	this := int32(len(l.toks) - 1)
 	switch c {

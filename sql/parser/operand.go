@@ -169,6 +169,7 @@ func (p *parser) castsOf(c *chain, e ast.Expr) (ast.Expr, bool) {
 	any := false
 	for s := p.cast(c); s != nil; s = p.cast(c) {
 		e, any = s(e, nil), true
+		p.taller()
 	}
 	return e, any
 }
@@ -185,7 +186,7 @@ func (p *parser) cast(c *chain) suffix {
 		p.next()
 		t := p.typeName()
 		return func(e ast.Expr, _ *args) ast.Expr { return &ast.Cast{Pos: pos, Arg: e, Type: t} }
-	case p.word() == "collate" && !c.plain && !(c.label && c.lowest == 0 && p.labelEnds()):
+	case p.collateFollows(c):
 		p.next()
 		name := p.name()
 		return func(e ast.Expr, _ *args) ast.Expr { return &ast.Collate{Pos: pos, Arg: e, Collation: name} }
@@ -202,13 +203,21 @@ func (p *parser) suffixFollows(c *chain, indirection bool) bool {
 }
 
 func (p *parser) zoneFollows(c *chain) bool {
-	if c.plain || c.stop >= levelSign || p.word() != "at" {
+	if c.plain || c.stop >= levelZone || p.word() != "at" {
 		return false
 	}
 	return !c.label || c.lowest != 0 || words[p.ahead(1).word] == "time"
 }
 
-// close ends a marked operand: reads what stands behind it, and shuts the call.
+func (p *parser) collateFollows(c *chain) bool {
+	if c.plain || c.stop >= levelCollate || p.word() != "collate" {
+		return false
+	}
+	return !c.label || c.lowest != 0 || !p.labelEnds()
+}
+
+// close ends a marked operand: reads what stands behind it, and shuts the call. If nothing was written inside, the
+// operand is whole already, and becomes a hole.
 func (p *parser) close(c *chain, n int, indirection bool, build mark) {
 	var suffixes []suffix
 	for {
@@ -217,19 +226,24 @@ func (p *parser) close(c *chain, n int, indirection bool, build mark) {
 			break
 		}
 		suffixes = append(suffixes, s)
+		p.taller()
 	}
-	p.shut()
-	if suffixes == nil {
-		p.setMark(n, build)
+	whole := build
+	if suffixes != nil {
+		whole = func(a *args) ast.Expr {
+			e := build(a)
+			for _, s := range suffixes {
+				e = s(e, a)
+			}
+			return e
+		}
+	}
+	if p.err == nil && p.dropEmpty('m', n) {
+		p.hole(whole(&args{}))
 		return
 	}
-	p.setMark(n, func(a *args) ast.Expr {
-		e := build(a)
-		for _, s := range suffixes {
-			e = s(e, a)
-		}
-		return e
-	})
+	p.shut()
+	p.setMark(n, whole)
 }
 
 // suffix reads one thing that stands behind an operand, if one does. Subscripts and fields end with the first
@@ -252,7 +266,7 @@ func (p *parser) atTimeZone() suffix {
 	pos := p.pos()
 	p.expect("at", "time", "zone")
 	p.arg()
-	p.chain(&chain{stop: levelSign})
+	p.chain(&chain{stop: levelZone})
 	return func(e ast.Expr, a *args) ast.Expr {
 		return &ast.Call{Pos: pos, Func: catalogName(pos, "timezone"), Args: []ast.Expr{a.take(), e}}
 	}
@@ -332,8 +346,12 @@ func (p *parser) item() ast.Expr {
 		}
 		p.i = start
 	}
+	from := len(p.out)
 	p.arg()
 	p.expr()
+	if p.err == nil {
+		return p.dropHole(from)
+	}
 	return nil
 }
 

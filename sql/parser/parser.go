@@ -121,8 +121,9 @@ type parser struct {
 
 var parsers = sync.Pool{New: func() any { return new(parser) }}
 
-// maxPooled bounds what a parser keeps for the next text, in tokens.
-const maxPooled = 1 << 16
+// maxPooled bounds what a parser keeps for the next text, in tokens: some three megabytes, enough for inserts of
+// some thousand rows.
+const maxPooled = 1 << 17
 
 func newParser(sql string) (*parser, error) {
 	p := parsers.Get().(*parser)
@@ -280,6 +281,14 @@ func (p *parser) enter() {
 }
 
 func (p *parser) leave() { p.depth-- }
+
+// taller counts one more thing that stands behind an operand.
+func (p *parser) taller() {
+	p.inner++
+	if p.inner > maxHeight {
+		p.tooDeep()
+	}
+}
 
 func (p *parser) tooDeep() {
 	p.fail(pgerr.New(pgerr.StatementTooComplex, "stack depth limit exceeded").

@@ -13,14 +13,16 @@ import (
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
 
-// TestGoldens runs the text goldens. The commands: parse prints statements back, span prints their texts,
-// error nothing but the error's place, marked in the text.
+// TestGoldens runs the text goldens. The commands: parse prints statements back, with the argument tree their
+// trees too; spans prints the text and place of each statement.
 func TestGoldens(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/golden", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "parse":
 				return golden(d.Input, d.HasArg("tree"))
+			case "spans":
+				return spans(d.Input)
 			}
 			d.Fatalf(t, "unknown command %s", d.Cmd)
 			return ""
@@ -39,6 +41,21 @@ func golden(sql string, tree bool) string {
 		if tree {
 			b.WriteString(dump(s.AST))
 		}
+	}
+	return b.String()
+}
+
+func spans(sql string) string {
+	list, err := Parse(sql)
+	if err != nil {
+		return describe(err)
+	}
+	var b strings.Builder
+	for _, s := range list {
+		fmt.Fprintf(&b, "%d: %q\n", s.Pos, s.Text)
+	}
+	if len(list) == 0 {
+		return "none\n"
 	}
 	return b.String()
 }

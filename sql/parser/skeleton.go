@@ -117,6 +117,48 @@ func (s *skeleton) open(letter byte) int {
 	return n
 }
 
+// enclose starts a marked call around what has been written from a place on.
+func (s *skeleton) enclose(letter byte, from int) int {
+	inside := string(s.out[from:])
+	s.out = s.out[:from]
+	n := s.open(letter)
+	shift := len(s.out) - from
+	s.write(inside)
+	for i := len(s.holes) - 1; i >= 0 && s.holes[i].at >= from; i-- {
+		s.holes[i].at += shift
+	}
+	for i := len(s.ops) - 1; i >= 0 && s.ops[i].at >= from; i-- {
+		s.ops[i].at += shift
+	}
+	return n
+}
+
+// dropEmpty takes back the start of a marked call if nothing has been written since.
+func (s *skeleton) dropEmpty(letter byte, n int) bool {
+	was := len(s.out)
+	s.number(letter, n)
+	mark := len(s.out) - was
+	empty := was > mark && s.out[was-1] == '(' && string(s.out[was-1-mark:was-1]) == string(s.out[was:])
+	s.out = s.out[:was]
+	if empty {
+		s.out = s.out[:was-1-mark]
+	}
+	return empty
+}
+
+// dropHole takes back what has been written from a place on if it is nothing but a hole, and gives what fills it.
+func (s *skeleton) dropHole(from int) ast.Expr {
+	if len(s.holes) == 0 {
+		return nil
+	}
+	h := s.holes[len(s.holes)-1]
+	if h.at < from || h.at > from+1 || len(s.out) != h.at+len("? ") {
+		return nil
+	}
+	s.out, s.holes = s.out[:from], s.holes[:len(s.holes)-1]
+	return h.expr
+}
+
 func (s *skeleton) shut() { s.write(") ") }
 
 func (s *skeleton) setMark(n int, build mark) { s.marks[n-1] = build }

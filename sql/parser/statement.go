@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"strings"
+
 	"github.com/tributary-db/tributary/sql/ast"
 )
 
@@ -101,8 +103,10 @@ func (p *parser) options() []ast.Option { return parenList(p, p.option) }
 // number, parameter or parenthesis starts one too.
 func (p *parser) option() ast.Option {
 	o := ast.Option{Pos: p.pos()}
-	o.Name = p.optionName()
+	o.Name = strings.TrimSuffix(p.optionName(), " FOR") // RETAIN HISTORY [=] FOR '1h'
+	p.enter()
 	p.optionValue(&o)
+	p.leave()
 	return o
 }
 
@@ -117,6 +121,13 @@ func (p *parser) optionName() string {
 // optionValue reads the value of an option, if there is one.
 func (p *parser) optionValue(o *ast.Option) {
 	eq := p.acceptKind('=') || p.acceptKind(tArrow)
+	if eq {
+		p.accept("for")
+	}
+	if p.kind() == '(' && p.ahead(1).kind == tIdent && p.ahead(2).kind != ',' && p.ahead(2).kind != ')' {
+		o.Options = p.options()
+		return
+	}
 	switch k := p.kind(); {
 	case isString(k), k == tNumber, k == '-', k == '+', k == '(', k == '[':
 		o.Value = p.value()
@@ -227,7 +238,9 @@ func (p *parser) objectKind(plural bool) (ast.ObjectKind, bool) {
 		}
 		first, second, two := cutWord(name)
 		switch {
-		case p.word() != first, first == "cluster" && !plural && two != (words[p.ahead(1).word] == "replica"):
+		case p.word() != first, first == "cluster" && two && words[p.ahead(1).word] != second:
+			continue
+		case first == "cluster" && !two && p.is("cluster", "replica"):
 			continue
 		case two:
 			p.expect(first, second)
