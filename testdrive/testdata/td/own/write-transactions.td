@@ -19,8 +19,12 @@
 > ROLLBACK
 > SELECT * FROM m
 1 1
+# A transaction sees its own writes, nobody else does.
 > BEGIN
 > INSERT INTO a VALUES (9)
-! SELECT * FROM a
-contains:not supported
+> SELECT * FROM a
+3
+9
 > ROLLBACK
+> SELECT * FROM a
+3
