@@ -133,6 +133,14 @@ func (testEnv) Ask(q scalar.Question, arg vec.Datum) (vec.Datum, error) {
 		return vec.IntOf(int64(mustTimestamp("2024-02-28 00:00:00"))), nil
 	case scalar.AskCurrentDatabase:
 		return vec.StrOf("materialize"), nil
+	case scalar.AskVersion, scalar.AskMzVersion, scalar.AskEnvironmentID, scalar.AskCurrentUser, scalar.AskSessionUser:
+		return vec.StrOf("test"), nil
+	case scalar.AskBackendPID, scalar.AskMzVersionNum, scalar.AskMzNow:
+		return vec.IntOf(7), nil
+	case scalar.AskIsSuperuser, scalar.AskCancelBackend, scalar.AskTerminateBackend:
+		return vec.BoolOf(true), nil
+	case scalar.AskCurrentSchemas:
+		return fn.Literal(nil, types.Of(1003), "{public}")
 	case scalar.AskRelOID:
 		if arg.Str() == "pg_class" {
 			return vec.IntOf(1259), nil

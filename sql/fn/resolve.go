@@ -2,6 +2,7 @@ package fn
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -141,21 +142,23 @@ func boundFunc(f *scalar.Func, c overload, args []types.T) (Call[scalar.Func], e
 	if err != nil {
 		return Call[scalar.Func]{}, err
 	}
-	if f.For == nil && f.RetOf == nil && ret.Equal(f.Ret) {
+	if f.For == nil && f.RetOf == nil && !slices.ContainsFunc(f.Args, isOpen) {
 		return Call[scalar.Func]{Func: f, Args: actual, Ret: ret}, nil
 	}
 	g := *f
+	g.Ret = ret
 	if f.For != nil {
 		g = *f.For(actual)
-		g.Args, g.Variadic, g.For = actual, false, nil
-	} else {
-		g.Ret = ret
 	}
 	if f.RetOf != nil {
-		g.Ret, g.RetOf = f.RetOf(actual), nil
+		g.Ret = f.RetOf(actual)
 	}
+	g.Args, g.Variadic, g.For, g.RetOf = actual, false, nil, nil
 	return Call[scalar.Func]{Func: &g, Args: actual, Ret: g.Ret}, nil
 }
+
+// isOpen says whether a parameter takes arguments of several types.
+func isOpen(t types.T) bool { return t.OID == types.OIDAny || isGeneric(t.OID) }
 
 func functionError(err error, name string, args []types.T) error {
 	switch err {

@@ -104,7 +104,8 @@ func (p *Program) kernel(s *step, sel []int32, n int) {
 		sel = validRows(valid, sel, n, p.sels[s.sel+1])
 		p.sels[s.sel+1] = sel
 	}
-	b := Batch{Env: p.env, Args: p.args, Sel: sel, N: n, Out: &d.buf, Fail: p.fail, Null: p.null}
+	b := &p.batch
+	*b = Batch{Env: p.env, Args: p.args, Sel: sel, N: n, Out: &d.buf, Fail: p.fail, Null: p.null}
 	for k, a := range s.args {
 		if p.regs[a].isConst {
 			b.Const |= 1 << k
@@ -120,7 +121,7 @@ func (p *Program) kernel(s *step, sel []int32, n int) {
 	p.failed.Reset()
 	p.nulls = p.nulls[:0]
 	if b.Sel == nil || len(b.Sel) > 0 {
-		s.fn.Kernel(&b)
+		s.fn.Kernel(b)
 	}
 	if isBytes {
 		b.Begin(n)

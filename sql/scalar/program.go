@@ -27,6 +27,9 @@ type Program struct {
 	sels [][]int32
 	args []*vec.Vec
 	row  []vec.Datum
+	// batch is the call of the kernel that is running: here, since what is passed through a pointer to a function
+	// lies on the heap.
+	batch Batch
 	// failed and nulls take the rows that the kernel which is running fails or makes NULL; fail and null are what
 	// it calls.
 	failed Errors
