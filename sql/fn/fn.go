@@ -23,7 +23,7 @@ func makeIndex() lists {
 	}
 	for _, family := range [][]scalar.Func{
 		comparisons(), arithmetic(), mathFuncs, numericFuncs, stringFuncs, stringAnyFuncs, encodeFuncs, likeFuncs, regexFuncs,
-		datetimeFuncs, arrayFuncs, jsonbFuncs, genericFuncs, systemFuncs, toRegFuncs(), privileges(),
+		datetimeFuncs, toCharFuncs, arrayFuncs, jsonbFuncs, genericFuncs, systemFuncs, toRegFuncs(), privileges(),
 	} {
 		for i := range family {
 			f := &family[i]
