@@ -47,8 +47,12 @@ const flushBytes = 64 << 10
 // readBytes is the size of the read buffer.
 const readBytes = 32 << 10
 
-// errGone is the cause of a statement's end when its client has gone.
-var errGone = errors.New("the client has gone")
+// errGone is the cause of a statement's end when its client has gone; errTerminated ends a connection that the client
+// has said goodbye on.
+var (
+	errGone       = errors.New("the client has gone")
+	errTerminated = errors.New("the client has ended the connection")
+)
 
 func newConn(o Options, nc net.Conn) *conn {
 	c := &conn{o: o, net: nc}
@@ -77,10 +81,12 @@ const shutdownGrace = time.Second
 // serve speaks with the client until it or the server ends.
 func (c *conn) serve(ctx context.Context) {
 	defer c.net.Close()
-	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	// The end of ctx must say what it means, so that a statement that is running says it too.
+	c.ctx, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	defer c.cancel(nil)
-	// What waits for the client must not outlive the server.
 	stop := context.AfterFunc(ctx, func() {
+		c.cancel(shutdown())
+		// What waits for the client must not outlive the server.
 		c.net.SetReadDeadline(c.o.Now())
 		c.net.SetWriteDeadline(c.o.Now().Add(shutdownGrace))
 	})
@@ -114,11 +120,10 @@ func (c *conn) recovered() {
 func (c *conn) farewell(err error) {
 	var fatal *pgerr.Error
 	switch {
-	case err == nil || errors.Is(err, io.EOF) || errors.Is(err, errGone) || c.broken != nil:
+	case err == nil || errors.Is(err, errTerminated) || errors.Is(err, errGone) || c.broken != nil:
 		return
 	case errors.As(err, &fatal):
-	case c.ctx.Err() != nil:
-		fatal = &pgerr.Error{Code: pgerr.AdminShutdown, Message: "terminating connection due to administrator command"}
+	case errors.As(context.Cause(c.ctx), &fatal):
 	case isTimeout(err):
 		return
 	default:
@@ -135,6 +140,11 @@ func (c *conn) farewell(err error) {
 	e.Fatal = true
 	c.sendError(&e)
 	c.flush()
+}
+
+// shutdown is what clients are told when the server ends.
+func shutdown() *pgerr.Error {
+	return &pgerr.Error{Code: pgerr.AdminShutdown, Message: "terminating connection due to administrator command", Fatal: true}
 }
 
 func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
@@ -204,7 +214,7 @@ func (c *conn) sendError(err error) {
 	if e.Fatal {
 		severity = "FATAL"
 	}
-	if e.Code == pgerr.InternalError {
+	if e.Code == pgerr.InternalError && c.ctx.Err() == nil {
 		c.o.Log.Error("internal error", "err", err)
 	}
 	c.o.Metrics.errors.Inc()

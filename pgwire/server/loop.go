@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -33,7 +32,7 @@ func (c *conn) loop() error {
 			return err
 		}
 		if _, ok := m.(*pgproto3.Terminate); ok {
-			return io.EOF
+			return errTerminated
 		}
 		if c.skipping {
 			if _, ok := m.(*pgproto3.Sync); !ok {
@@ -154,6 +153,13 @@ func (c *conn) script(sql string) error {
 		c.o.Metrics.statements.Inc()
 		if r.HasRows() && r.CopyOut == nil {
 			c.sendColumns(r.Columns, nil)
+		}
+		if r.Stream {
+			// The first row may be long in coming.
+			if err := c.flush(); err != nil {
+				r.Fail(err)
+				return err
+			}
 		}
 		tag, err := c.deliver(r, nil)
 		if err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -21,6 +22,9 @@ const maxPreludes = 4
 func (c *conn) startup() error {
 	for range maxPreludes {
 		m, err := c.back.ReceiveStartupMessage()
+		if errors.Is(err, io.EOF) {
+			return errGone
+		}
 		if err != nil {
 			return fmt.Errorf("read from client: %w", err)
 		}
