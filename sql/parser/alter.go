@@ -1,6 +1,8 @@
 package parser
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
@@ -12,10 +14,7 @@ func (p *parser) drop(pos ast.Pos) ast.Statement {
 		s.Cascade, s.Restrict = p.behaviour()
 		return s
 	}
-	k, ok := p.objectKind(false)
-	if !ok || k == ast.KindObject || k == ast.KindColumn || k == ast.KindFunction || k == ast.KindSubsource {
-		p.otherKind("DROP", pos)
-	}
+	k := p.kindBut("DROP", pos, ast.KindObject, ast.KindColumn, ast.KindFunction, ast.KindSubsource)
 	s := &ast.Drop{Pos: pos, Kind: k}
 	if p.word() == "concurrently" {
 		p.unsupported(p.pos(), "CONCURRENTLY")
@@ -35,11 +34,19 @@ func (p *parser) behaviour() (cascade, restrict bool) {
 	return cascade, !cascade && p.accept("restrict")
 }
 
+// kindBut reads a kind of object, of which some are not for this statement.
+func (p *parser) kindBut(verb string, pos ast.Pos, not ...ast.ObjectKind) ast.ObjectKind {
+	at := p.i
+	k, ok := p.objectKind(false)
+	if !ok || slices.Contains(not, k) {
+		p.i = at
+		p.otherKind(verb, pos)
+	}
+	return k
+}
+
 // otherKind refuses a kind of object that PostgreSQL or Materialize has and we do not.
 func (p *parser) otherKind(verb string, pos ast.Pos) {
-	if words[p.toks[p.i-1].word] == "function" || words[p.toks[p.i-1].word] == "subsource" {
-		p.unsupported(pos, "%s %s", verb, upperWord(words[p.toks[p.i-1].word]))
-	}
 	switch w := p.word(); w {
 	case "function", "procedure", "routine", "aggregate", "trigger", "sequence", "extension", "cast", "collation",
 		"conversion", "domain", "event", "foreign", "language", "operator", "policy", "publication", "rule", "server",
@@ -60,10 +67,7 @@ func (p *parser) alter(pos ast.Pos) ast.Statement {
 	case p.accept("role"), p.accept("user"):
 		return p.alterRole(pos)
 	}
-	k, ok := p.objectKind(false)
-	if !ok || k == ast.KindObject || k == ast.KindColumn || k == ast.KindFunction {
-		p.otherKind("ALTER", pos)
-	}
+	k := p.kindBut("ALTER", pos, ast.KindObject, ast.KindColumn, ast.KindFunction, ast.KindSubsource)
 	ifExists := p.ifExists()
 	name := p.onlyName()
 	switch {
@@ -177,13 +181,7 @@ func (p *parser) alterRole(pos ast.Pos) ast.Statement {
 // comment reads the rest of COMMENT.
 func (p *parser) comment(pos ast.Pos) ast.Statement {
 	p.expect("on")
-	k, ok := p.objectKind(false)
-	if !ok || k == ast.KindObject || k == ast.KindSubsource {
-		p.otherKind("COMMENT ON", pos)
-	}
-	if k == ast.KindFunction {
-		p.unsupported(pos, "COMMENT ON FUNCTION")
-	}
+	k := p.kindBut("COMMENT ON", pos, ast.KindObject, ast.KindFunction, ast.KindSubsource)
 	s := &ast.Comment{Pos: pos, Kind: k, Name: p.name()}
 	p.expect("is")
 	if !p.accept("null") {

@@ -341,15 +341,7 @@ func (p *parser) tableConstraint(set func(ast.Expr)) ast.Constraint {
 
 // embedPlain is embed for an expression behind which words such as NOT NULL mean something else.
 func (p *parser) embedPlain(set func(ast.Expr)) ast.Expr {
-	p.write("DO ")
-	n := p.open('m')
-	p.plainExpr()
-	p.shut()
-	p.setMark(n, func(a *args) ast.Expr {
-		set(a.take())
-		return nil
-	})
-	p.sinkDo()
+	p.outside(p.plainExpr, func(a *args) { set(a.take()) })
 	return nil
 }
 
@@ -393,16 +385,8 @@ func (p *parser) createIndex(pos ast.Pos) ast.Statement {
 	return s
 }
 
-func (p *parser) indexKeys() []ast.OrderItem {
-	p.write("DO ")
-	n := p.open('m')
-	items := list(p, p.indexKey)
-	p.shut()
-	p.setMark(n, func(a *args) ast.Expr {
-		a.order(items)
-		return nil
-	})
-	p.sinkDo()
+func (p *parser) indexKeys() (items []ast.OrderItem) {
+	p.outside(func() { items = list(p, p.indexKey) }, func(a *args) { a.order(items) })
 	return items
 }
 

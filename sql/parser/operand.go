@@ -363,20 +363,9 @@ func (p *parser) embed(set func(ast.Expr)) ast.Expr {
 		*p.inline = append(*p.inline, func(a *args) { set(a.take()) })
 		return nil
 	}
-	start := len(p.out)
-	p.write("DO ")
-	n := p.open('m')
-	if e := p.item(); e != nil {
-		p.out = p.out[:start]
-		return e
-	}
-	p.shut()
-	p.setMark(n, func(a *args) ast.Expr {
-		set(a.take())
-		return nil
-	})
-	p.sinkDo()
-	return nil
+	var e ast.Expr
+	p.outside(func() { e = p.item() }, func(a *args) { set(a.take()) })
+	return e
 }
 
 // embedInto reads an expression into a place that stays where it is.
@@ -384,20 +373,21 @@ func (p *parser) embedInto(to *ast.Expr) {
 	*to = p.embed(func(e ast.Expr) { *to = e })
 }
 
-// embedAll reads a list of expressions that stand in no query.
-func (p *parser) embedAll(to *[]ast.Expr) {
-	p.write("DO ")
+// outside writes expressions that stand in no query as arguments of a mark in a statement of their own, if any are
+// left to be written; take gets them.
+func (p *parser) outside(write func(), take func(a *args)) {
+	start := len(p.out)
+	p.skeleton.write("DO ")
 	n := p.open('m')
-	es := p.exprs()
+	write()
+	if p.dropEmpty('m', n) {
+		p.out = p.out[:start]
+		return
+	}
 	p.shut()
 	p.setMark(n, func(a *args) ast.Expr {
-		a.fill(es)
-		*to = es
+		take(a)
 		return nil
 	})
-	p.sinkDo()
-}
-
-func (p *parser) sinkDo() {
 	p.sink(func(l *lifter, n tidb.StmtNode) { l.expr(n.(*tidb.DoStmt).Exprs[0]) })
 }

@@ -284,7 +284,7 @@ func (p *parser) execute(pos ast.Pos) ast.Statement {
 	}
 	s := &ast.Execute{Pos: pos, Name: p.ident()}
 	if p.acceptKind('(') {
-		p.embedAll(&s.Args)
+		p.outside(func() { s.Args = p.exprs() }, func(a *args) { a.fill(s.Args) })
 		p.expectKind(')')
 	}
 	return s

@@ -99,8 +99,8 @@ func (p *parser) sessionReader(w string) (func(ast.Pos) ast.Statement, bool) {
 // options reads a list (NAME [=] value, …) in parentheses.
 func (p *parser) options() []ast.Option { return parenList(p, p.option) }
 
-// option reads NAME [=] value. The name is all words up to a value, of which = is the plain start; a string,
-// number, parameter or parenthesis starts one too.
+// option reads NAME [=] value. The name is all words up to a value, of which = is the plain start; true, false, a
+// string, a number or a parenthesis starts one too.
 func (p *parser) option() ast.Option {
 	o := ast.Option{Pos: p.pos()}
 	o.Name = strings.TrimSuffix(p.optionName(), " FOR") // RETAIN HISTORY [=] FOR '1h'
@@ -112,7 +112,7 @@ func (p *parser) option() ast.Option {
 
 func (p *parser) optionName() string {
 	name := upperWord(p.label())
-	for p.kind() == tIdent && p.err == nil {
+	for p.kind() == tIdent && p.word() != "true" && p.word() != "false" && p.err == nil {
 		name += " " + upperWord(p.label())
 	}
 	return name
@@ -131,7 +131,7 @@ func (p *parser) optionValue(o *ast.Option) {
 	switch k := p.kind(); {
 	case isString(k), k == tNumber, k == '-', k == '+', k == '(', k == '[':
 		o.Value = p.value()
-	case k == tIdent && eq, k == tQuoted && eq:
+	case k == tIdent, k == tQuoted && eq: // without a sign true and false only, all other words being of the name
 		o.Value = p.value()
 	case eq:
 		p.syntax()

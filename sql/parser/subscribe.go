@@ -54,25 +54,11 @@ func (p *parser) envelope(s *ast.Subscribe) {
 }
 
 func (p *parser) within(s *ast.Subscribe) {
-	if !p.is("order", "by") {
+	if p.word() != "order" {
 		p.syntax()
 		return
 	}
-	s.Within = p.embedOrder()
-}
-
-// embedOrder reads an ORDER BY that stands in no query.
-func (p *parser) embedOrder() []ast.OrderItem {
-	p.write("DO ")
-	n := p.open('m')
-	items := p.orderBy()
-	p.shut()
-	p.setMark(n, func(a *args) ast.Expr {
-		a.order(items)
-		return nil
-	})
-	p.sinkDo()
-	return items
+	p.outside(func() { s.Within = p.orderBy() }, func(a *args) { a.order(s.Within) })
 }
 
 // copy reads the rest of COPY.
