@@ -49,7 +49,13 @@ func (b *binder) coerce(e scalar.Expr, t types.T, ctx types.CastContext, pos ast
 	if from.OID == t.OID && t.Mod == types.NoMod && from.Record == nil {
 		return e, nil // a modifier is only ever lost by name
 	}
-	return &scalar.Call{Func: f, Args: []scalar.Expr{e}, T: t}, nil
+	call := &scalar.Call{Func: f, Args: []scalar.Expr{e}, T: t}
+	if _, isConst := e.(*scalar.Const); isConst && f.Volatility == scalar.Immutable {
+		if d, err := scalar.Eval(call, nil, nil); err == nil {
+			return &scalar.Const{Value: d.Clone(), T: t}, nil
+		}
+	}
+	return call, nil
 }
 
 // literal reads a literal as a type. What depends on the session ('now', say, or a relation's name) stays to be

@@ -80,7 +80,8 @@ func (b *binder) tableColumn(it *catalog.Item, d *ast.ColumnDef) error {
 		case ast.Nullable:
 		case ast.DefaultValue:
 			if text != "" {
-				return fail(c.Pos, pgerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", d.Name, it.Name)
+				return fail(c.Pos, pgerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"",
+					d.Name, it.Name)
 			}
 			if err := b.checkDefault(c.Expr, col); err != nil {
 				return err

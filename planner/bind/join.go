@@ -182,7 +182,8 @@ func (m *mergedCols) side(sources []*source, name ast.Ident, which string) (scal
 		}
 		c, ok, many := s.column(name.Name)
 		if many || ok && hit != nil {
-			return nil, fail(name.Pos, pgerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table", name.Name, which)
+			return nil, fail(name.Pos, pgerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table",
+				name.Name, which)
 		}
 		if !ok {
 			continue
@@ -194,7 +195,8 @@ func (m *mergedCols) side(sources []*source, name ast.Ident, which string) (scal
 		m.used[s][name.Name] = true
 	}
 	if hit == nil {
-		return nil, fail(name.Pos, pgerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", name.Name, which)
+		return nil, fail(name.Pos, pgerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table",
+			name.Name, which)
 	}
 	return hit, nil
 }

@@ -276,7 +276,8 @@ func (b *binder) setOp(e *ast.SetOp, parent *scope) (*relation, error) {
 	}
 	for _, side := range []*relation{left, right} {
 		err := side.coerce(b, ts, func(i int, from types.T) error {
-			return fail(side.cols[i].pos, pgerr.CannotCoerce, "%s could not convert type %s to %s", what, types.Of(from.OID), types.Of(ts[i].OID))
+			return fail(side.cols[i].pos, pgerr.CannotCoerce, "%s could not convert type %s to %s", what,
+				types.Of(from.OID), types.Of(ts[i].OID))
 		})
 		if err != nil {
 			return nil, err

@@ -217,8 +217,8 @@ func (q *query) noColumn(name string, pos ast.Pos) error {
 	for s := q.sc; s != nil; s = s.parent {
 		for _, src := range s.sources {
 			if _, ok, _ := src.column(name); ok && src.name != "" && src.item != nil && (s.hidden || !src.bare) {
-				return err.WithHint("There is a column named \"%s\" in table \"%s\", but it cannot be referenced from this part of the query.",
-					name, src.name)
+				return err.WithHint("There is a column named \"%s\" in table \"%s\", "+
+					"but it cannot be referenced from this part of the query.", name, src.name)
 			}
 		}
 	}

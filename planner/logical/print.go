@@ -41,7 +41,7 @@ func (p *printer) node(n Node) {
 	}
 	p.line("%s", head(n))
 	p.depth++
-	if c, ok := n.(*Constant); ok {
+	if c, ok := n.(*Constant); ok && !IsUnit(c) {
 		p.rows(c)
 	}
 	for _, in := range n.Inputs() {
@@ -85,7 +85,7 @@ func head(n Node) string {
 	case *Map:
 		return "Map " + exprs(n.Exprs, ", ", n.Input())
 	case *Project:
-		return "Project " + columns(n.Cols, n.Input())
+		return "Project " + orNothing(columns(n.Cols, n.Input()))
 	case *Join:
 		if len(n.Preds) == 0 {
 			return "CrossJoin"

@@ -247,9 +247,7 @@ func (d *decorrelator) applyJoin(n *logical.Join, dom logical.Node) logical.Node
 			if first < 0 {
 				first = at
 			} else {
-				for c := range k {
-					preds = append(preds, notDistinct(dom, logical.ColOf(dom, c), &scalar.Col{Index: at + c, T: logical.ColOf(dom, c).T}, in.Rel().Cols[c]))
-				}
+				preds = append(preds, sameCols(dom, 0, in, 0, k, at)...)
 			}
 		} else {
 			in = d.top(in)
@@ -397,11 +395,34 @@ func (d *decorrelator) pair(kind logical.ApplyKind, left, right logical.Node) lo
 	for i, c := range used {
 		at[c] = i
 	}
+	if always(right) && (kind == logical.ApplyScalar || kind == logical.ApplyLeft) {
+		right = guarded(right, nil)
+		kind = logical.ApplyInner
+	}
 	right = logical.MapOuter(right, func(o *scalar.Outer) scalar.Expr {
 		return &scalar.Outer{Level: 1, Index: at[o.Index], T: o.T}
 	})
 	dom := d.share(logical.NewDistinct(logical.NewProject(left, used)))
 	return d.combine(kind, left, used, d.apply(right, dom))
+}
+
+// always says whether n gives a row for every row of the Applies around it.
+func always(n logical.Node) bool {
+	switch n := n.(type) {
+	case *logical.Reduce:
+		return n.Global
+	case *logical.Constant:
+		return n.Rows.Len > 0
+	case *logical.Map:
+		return always(n.Input())
+	case *logical.Project:
+		return always(n.Input())
+	case *logical.OuterJoin:
+		return always(n.Left())
+	case *logical.Apply:
+		return always(n.Left()) && (n.Kind == logical.ApplyLeft || n.Kind == logical.ApplyScalar || n.Kind == logical.ApplyExists)
+	}
+	return false
 }
 
 // combine joins left with right, whose first columns are the values of left's columns keys that each of its

@@ -194,8 +194,17 @@ func (d *demander) pruneMap(n *logical.Map, need logical.Set) logical.Node {
 	}
 	in, at := d.below(n.Input(), part(need, 0, m), exprs)
 	cols := placed(part(need, 0, m).Cols(), at)
-	return logical.NewProject(logical.NewMap(in, logical.PermuteAll(exprs, at)...),
-		append(cols, logical.Range(logical.Arity(in), logical.Arity(in)+len(exprs))...))
+	// A column computed as another is that one, once more.
+	var rest []scalar.Expr
+	for _, e := range logical.PermuteAll(exprs, at) {
+		if c, ok := e.(*scalar.Col); ok {
+			cols = append(cols, c.Index)
+			continue
+		}
+		cols = append(cols, logical.Arity(in)+len(rest))
+		rest = append(rest, e)
+	}
+	return logical.NewProject(logical.NewMap(in, rest...), cols)
 }
 
 func (d *demander) pruneProject(n *logical.Project, need logical.Set) logical.Node {

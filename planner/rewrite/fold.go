@@ -15,7 +15,15 @@ func (r *run) fold(n logical.Node) logical.Node {
 	n = logical.MapInputs(n, r.fold)
 	s := simplifier{run: r}
 	switch n := n.(type) {
+	case *logical.Project:
+		if c, ok := n.Input().(*logical.Constant); ok {
+			return pruneConstant(c, n.Cols)
+		}
+		return n
 	case *logical.Filter:
+		if c, ok := n.Input().(*logical.Constant); ok {
+			return r.computed(n, c)
+		}
 		s.rel = n.Input().Rel().Cols
 		if preds, changed := s.conditions(n.Preds); changed {
 			return logical.NewFilter(n.Input(), preds...)
@@ -40,11 +48,72 @@ func (r *run) fold(n logical.Node) logical.Node {
 		}
 		return n
 	case *logical.Map:
+		if c, ok := n.Input().(*logical.Constant); ok {
+			return r.computed(n, c)
+		}
 		s.rel = n.Input().Rel().Cols
 	case *logical.TableFunc:
 		s.rel = n.Input().Rel().Cols
 	}
 	return logical.MapExprs(n, s.value)
+}
+
+// maxComputed bounds how many constant rows are computed here, one by one; more are the engine's work.
+const maxComputed = 1 << 12
+
+// computed is a map or a filter of constant rows, computed; n itself if that cannot be done before the query
+// runs. A row that fails is left to fail then.
+func (r *run) computed(n logical.Node, c *logical.Constant) logical.Node {
+	exprs := logical.Exprs(n)
+	for _, e := range exprs {
+		if !r.isKnown(e) {
+			return n
+		}
+	}
+	if c.Rows.Len > maxComputed {
+		return n
+	}
+	out := vec.NewBlock(n.Rel().Kinds(), c.Rows.Len)
+	var row []vec.Datum
+	for i := range c.Rows.Len {
+		row = c.Rows.Row(i, row)
+		if _, isFilter := n.(*logical.Filter); isFilter {
+			d, err := scalar.Eval(scalar.AndOf(exprs...), row, r.opts.Env)
+			if err != nil {
+				return n
+			}
+			if d.IsNull() || !d.Bool() {
+				continue
+			}
+			out.AppendRow(c.Rows.Diff(i), row...)
+			continue
+		}
+		all := slices.Clip(row)
+		for _, e := range exprs {
+			d, err := scalar.Eval(e, row, r.opts.Env)
+			if err != nil {
+				return n
+			}
+			all = append(all, d)
+		}
+		out.AppendRow(c.Rows.Diff(i), all...)
+	}
+	return logical.NewConstant(n.Rel().Cols, out)
+}
+
+// isKnown says whether an expression can be computed, given the row, before the query runs.
+func (r *run) isKnown(e scalar.Expr) bool {
+	upTo := scalar.Immutable
+	if r.opts.Env != nil {
+		upTo = scalar.Stable
+	}
+	return scalar.Depends(e) <= upTo && !scalar.Any(e, func(e scalar.Expr) bool {
+		switch e.(type) {
+		case *scalar.Param, *scalar.Outer:
+			return true
+		}
+		return false
+	})
 }
 
 // inputCols is what a join's conditions see: the inputs' columns, whose NULLs are not yet those of the result.
@@ -248,10 +317,13 @@ func (s simplifier) or(e *scalar.Or) scalar.Expr {
 		}
 	}
 	args = s.asIn(args)
+	if shared := s.common(args); shared != nil {
+		return shared
+	}
 	if slices.Equal(args, e.Args) {
 		return e
 	}
-	return s.common(args)
+	return scalar.OrOf(args...)
 }
 
 func flatOr(es []scalar.Expr) []scalar.Expr {
@@ -325,10 +397,10 @@ func asSet(e scalar.Expr) (arg scalar.Expr, set []vec.Datum, hasNull, ok bool) {
 	return a, []vec.Datum{k.Value}, false, true
 }
 
-// common takes out of a disjunction the conditions that are in all of its alternatives.
+// common takes out of a disjunction the conditions that are in all of its alternatives; nil if there are none.
 func (s simplifier) common(args []scalar.Expr) scalar.Expr {
 	if len(args) < 2 || logical.AnyFails(args) {
-		return scalar.OrOf(args...)
+		return nil
 	}
 	var shared []scalar.Expr
 	for _, c := range scalar.Conjuncts(args[0]) {
@@ -341,7 +413,7 @@ func (s simplifier) common(args []scalar.Expr) scalar.Expr {
 		}
 	}
 	if len(shared) == 0 {
-		return scalar.OrOf(args...)
+		return nil
 	}
 	rest := make([]scalar.Expr, len(args))
 	for i, a := range args {

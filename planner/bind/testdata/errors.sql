@@ -81,6 +81,7 @@ WITH q (a, b) AS (SELECT 1) SELECT * FROM q;
 SELECT * FROM q;
 SELECT (1).a;
 SELECT (t.a).b FROM t;
+--code
 SELECT ARRAY[];
 SELECT ARRAY[1, 'x'::text];
 SELECT (1)[1];
