@@ -132,13 +132,22 @@ func (d *Directory) put(key string, data []byte) error {
 	return d.syncFolder(folder)
 }
 
+// writeChunk is how much is written at once: a few calls for a large object, and a buffer that stays in the cache.
+const writeChunk = 1 << 20
+
 func (d *Directory) writeFile(name string, data []byte) error {
 	f, err := d.fs.Create(name, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Close())
+	// A vfs.File may change what it is given to write, and data is the caller's.
+	buf := make([]byte, min(len(data), writeChunk))
+	for len(data) > 0 {
+		n := copy(buf, data)
+		if _, err := f.Write(buf[:n]); err != nil {
+			return errors.Join(err, f.Close())
+		}
+		data = data[n:]
 	}
 	d.synced.Inc()
 	return errors.Join(f.Sync(), f.Close())

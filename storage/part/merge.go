@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 )
@@ -113,7 +114,7 @@ func (m *Merger) take() *vec.Block {
 		}
 	}
 	m.ends = ends
-	if only < len(m.inputs) && m.last == nil {
+	if only < len(m.inputs) && m.last == nil && !invariants.Sometimes(50) {
 		// Nothing else lies between: no need to copy.
 		in := &m.inputs[only]
 		from := in.at

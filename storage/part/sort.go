@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/vec"
 )
 
@@ -72,7 +73,10 @@ func grow[T any](s []T, n int) []T {
 // sort orders words[lo:hi], rows that are equal before position at, whose words are just their numbers. It
 // says whether any row moved. The words keep their numbers in the low bits.
 func (s *Sorter) sort(lo, hi int, at position) bool {
-	if hi-lo <= insertionMax {
+	if hi-lo < 2 {
+		return false
+	}
+	if hi-lo <= insertionMax && !invariants.Sometimes(50) {
 		return s.insertion(lo, hi, at.col)
 	}
 	p := packer{s: s, words: s.words[lo:hi], codes: s.codes[:hi-lo], room: 64 - s.rowBits}
@@ -117,7 +121,7 @@ func (s *Sorter) ties(lo, hi int, p *packer, key uint64) bool {
 // radix sorts words[lo:hi] by the keyBits bits above the row number; equal keys stay in order.
 func (s *Sorter) radix(lo, hi int, keyBits uint) {
 	n := hi - lo
-	if n <= comparisonMax {
+	if n <= comparisonMax && !invariants.Sometimes(50) {
 		slices.Sort(s.words[lo:hi])
 		return
 	}

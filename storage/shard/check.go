@@ -33,7 +33,9 @@ func (c *Client) Check(ctx context.Context, id ID) (Report, error) {
 	if st == nil {
 		return Report{}, fmt.Errorf("check shard %s: %w", id, ErrNotFound)
 	}
-	r := Report{Since: st.since, Upper: st.upper, Sealed: st.sealed, Totals: st.totals, Batches: len(st.batches), InlineBytes: st.inlineBytes}
+	r := Report{
+		Since: st.since, Upper: st.upper, Sealed: st.sealed, Totals: st.totals, Batches: len(st.batches), InlineBytes: st.inlineBytes,
+	}
 	st.objects(id, func(key string) { r.Objects = append(r.Objects, key) })
 	if st.rollup.version > 0 {
 		r.add(c.checkRollup(ctx, id, st))
@@ -93,7 +95,8 @@ func (s *Shard) checkBatch(ctx context.Context, st *state, b *batch) error {
 		var last *vec.Block
 		for _, p := range r {
 			if p.times.min > p.times.max || !b.upper.Past(p.times.max) {
-				return fmt.Errorf("batch %d [%v, %v): %s is of times %d to %d", b.id, b.lower, b.upper, p.describe(s.id), p.times.min, p.times.max)
+				return fmt.Errorf("batch %d [%v, %v): %s is of times %d to %d",
+					b.id, b.lower, b.upper, p.describe(s.id), p.times.min, p.times.max)
 			}
 			fresh := *p
 			fresh.slot = &slot{}

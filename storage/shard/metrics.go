@@ -2,6 +2,7 @@ package shard
 
 import (
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -17,6 +18,7 @@ type clientMetrics struct {
 	objectsRead, cacheHits      prometheus.Counter
 	objectsDeleted, objectsLost prometheus.Counter
 	compacted                   prometheus.Counter
+	putSeconds, getSeconds      prometheus.Histogram
 
 	mu struct {
 		sync.Mutex
@@ -47,10 +49,24 @@ func newClientMetrics(r Registry, cacheBytes func() float64) *clientMetrics {
 		objectsLost:    one("tributary_storage_objects_swept_total", "Objects that an earlier process left unlinked."),
 		compacted:      one("tributary_storage_compacted_rows_total", "Rows written by compaction."),
 	}
+	m.putSeconds = histogram(r, "tributary_storage_object_put_seconds", "How long putting an object took.")
+	m.getSeconds = histogram(r, "tributary_storage_object_get_seconds", "How long reading an object took.")
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tributary_storage_cache_bytes", Help: "Bytes of decoded parts kept."}, cacheBytes))
 	m.mu.names = map[string]*shardMetrics{}
 	return m
+}
+
+func histogram(r Registry, name, help string) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 16)})
+	r.MustRegister(h)
+	return h
+}
+
+// timed gives a function that observes the time since.
+func timed(h prometheus.Histogram) func() {
+	began := time.Now()
+	return func() { h.Observe(time.Since(began).Seconds()) }
 }
 
 // shardMetrics are the metrics of one collection: counters looked up once.

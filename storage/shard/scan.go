@@ -257,7 +257,9 @@ func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, erro
 		}
 		d.blocks, d.size = []*vec.Block{b}, int64(b.Size())
 	} else {
+		took := timed(c.metrics.getSeconds)
 		data, err := c.blob.Get(ctx, partKey(s.id, p.object))
+		took()
 		if err != nil {
 			return nil, err
 		}

@@ -242,7 +242,10 @@ var ErrSealed = errors.New("shard has been dropped")
 var ErrNotFound = errors.New("shard does not exist")
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
-	if err := s.client.blob.Put(ctx, key, data); err != nil {
+	took := timed(s.client.metrics.putSeconds)
+	err := s.client.blob.Put(ctx, key, data)
+	took()
+	if err != nil {
 		return fmt.Errorf("write shard %s: %w", s.id, err)
 	}
 	s.metrics.Load().objectPut(origin, len(data))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/part"
@@ -148,7 +149,7 @@ func (w *Writer) flush(ctx context.Context, last bool) error {
 	}
 	p := &partRef{schema: w.out.schema, rows: rows.Len, slot: &slot{}}
 	rows = w.note(rows, p)
-	if last && !w.options.NoInline && w.mayInline(rows) {
+	if last && !w.options.NoInline && w.mayInline(rows) && !invariants.Sometimes(5) {
 		inline := part.AppendInline(make([]byte, 0, rows.Size()/2+64), rows)
 		if len(inline) <= w.sh.client.inlineMax() {
 			p.inline = slices.Clip(inline)
@@ -203,7 +204,8 @@ func (w *Writer) add(p *partRef, blocks []*vec.Block) {
 	} else {
 		w.out.runs = append(w.out.runs, run{p})
 	}
-	d := &decoded{blocks: blocks}
+	// Besides its rows, a part costs what its vectors and its place in the cache take.
+	d := &decoded{blocks: blocks, size: 256}
 	for _, b := range blocks {
 		d.size += int64(b.Size())
 	}

@@ -1,12 +1,17 @@
 package txn
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // Registry takes metrics.
 type Registry = prometheus.Registerer
 
 type metrics struct {
 	commands, commits, settled prometheus.Counter
+	seconds                    prometheus.Histogram
 }
 
 func newMetrics(r Registry) *metrics {
@@ -15,14 +20,24 @@ func newMetrics(r Registry) *metrics {
 		r.MustRegister(c)
 		return c
 	}
+	seconds := prometheus.NewHistogram(prometheus.HistogramOpts{
+		Name: "tributary_storage_commit_seconds", Help: "How long the consensus store took to commit.",
+		Buckets: prometheus.ExponentialBuckets(50e-6, 2, 16),
+	})
+	r.MustRegister(seconds)
 	return &metrics{
+		seconds:  seconds,
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
 		settled:  one("tributary_storage_consensus_settled_total", "Attempts to find out about a commit whose outcome was unknown."),
 	}
 }
 
-func (m *metrics) committed(units int) {
+// began notes when a commit began.
+func (m *metrics) began() time.Time { return time.Now() }
+
+func (m *metrics) committed(units int, began time.Time) {
+	m.seconds.Observe(time.Since(began).Seconds())
 	m.commands.Add(float64(units))
 	m.commits.Inc()
 }

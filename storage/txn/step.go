@@ -156,8 +156,9 @@ func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, r
 // commit writes units durably and gives their outcomes, settling an unknown one. An error means that nothing
 // happened, except ErrIndeterminate.
 func (g *Group) commit(units []consensus.Unit) ([]consensus.Outcome, error) {
+	began := g.metrics.began()
 	out, err := g.consensus.Commit(g.stop, units)
-	g.metrics.committed(len(units))
+	g.metrics.committed(len(units), began)
 	if err == nil {
 		return out, nil
 	}
