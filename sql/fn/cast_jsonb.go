@@ -2,6 +2,7 @@ package fn
 
 import (
 	"math"
+	"slices"
 
 	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -117,6 +118,9 @@ func building(name string, oid uint32, at attr, args []types.T, f jsonFunc, doc 
 	e.For = func(args []types.T) *scalar.Func {
 		g := e
 		g.For = nil
+		if slices.ContainsFunc(args, hasNamed) {
+			g.Volatility = max(g.Volatility, scalar.Stable)
+		}
 		g.Row = func(env scalar.Env, a []vec.Datum) (vec.Datum, error) {
 			var b adt.JsonbBuilder
 			b.Reset(nil)

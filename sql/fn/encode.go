@@ -2,6 +2,7 @@ package fn
 
 import (
 	"crypto/md5"
+	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
 	"encoding/base64"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -38,6 +40,8 @@ var encodeFuncs = []scalar.Func{
 	row("get_bit", 723, strict|fails, sig(tBytea, tInt8), tInt4, getBit, "the n-th bit, from 0"),
 	row("set_byte", 722, strict|fails, sig(tBytea, tInt4, tInt4), tBytea, setByte, "the bytes with the n-th replaced"),
 	row("set_bit", 724, strict|fails, sig(tBytea, tInt8, tInt4), tBytea, setBit, "the bytes with the n-th bit replaced"),
+	row("gen_random_uuid", 3432, strict|volatile|fails, nil, tUUID, asks(scalar.AskRandomUUID), "a random uuid"),
+	row("uuid_generate_v5", 17450, strict, sig(tUUID, tText), tUUID, uuidV5, "the uuid of a name in a namespace"),
 	row("bit_count", 6163, strict, sig(tBytea), tInt8, textInt(countBits), "the number of bits that are 1"),
 }
 
@@ -265,6 +269,15 @@ func md5Hex(s string) string {
 
 func hash(sum func([]byte) []byte) rowFunc {
 	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) { return vec.BytesOf(sum(a[0].Bytes())), nil }
+}
+
+// uuidV5 is the version of uuid that is a SHA-1 hash (RFC 9562, 5.5).
+func uuidV5(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
+	h := sha1.Sum([]byte(a[0].Str() + a[1].Str()))
+	u := h[:adt.UUIDLen]
+	u[6] = u[6]&0x0f | 0x50
+	u[8] = u[8]&0x3f | 0x80
+	return vec.BytesOf(u), nil
 }
 
 func indexRange(i, n int64) error {

@@ -1,6 +1,8 @@
 package fn
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	rows "github.com/tributary-db/tributary/sql/row"
@@ -30,6 +32,9 @@ func printing(name string, oid uint32, at attr, args []types.T, ret types.T,
 		g := e
 		p := &printer{args}
 		g.For = nil
+		if slices.ContainsFunc(args, hasNamed) {
+			g.Volatility = max(g.Volatility, scalar.Stable)
+		}
 		g.Row = func(env scalar.Env, a []vec.Datum) (vec.Datum, error) { return f(p, env, a) }
 		return &g
 	}

@@ -66,12 +66,12 @@ func clockOf(d vec.Datum, zoned bool) (written, bool) {
 	if !t.IsFinite() {
 		return written{}, false
 	}
-	us := t.UnixMicros()
-	sec := us / 1e6
-	if us%1e6 < 0 {
-		sec--
+	// Seconds first: microseconds since 1970 overflow for the last timestamps.
+	sec, us := int64(t)/1e6, int64(t)%1e6
+	if us < 0 {
+		sec, us = sec-1, us+1e6
 	}
-	m := time.Unix(sec, (us-sec*1e6)*1e3).UTC()
+	m := time.Unix(sec-int64(adt.UnixEpoch)/1e6, us*1e3).UTC()
 	return written{
 		year: m.Year(), month: int(m.Month()), day: m.Day(), hour: m.Hour(), min: m.Minute(), sec: m.Second(),
 		usec: m.Nanosecond() / 1e3, moment: m, zoned: zoned,

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 )
@@ -150,15 +151,19 @@ func FormatConst(d vec.Datum, t types.T) string {
 	if d.IsNull() {
 		return "null"
 	}
-	switch t.OID {
-	case types.OIDBool:
+	if t.OID == types.OIDBool {
 		return strconv.FormatBool(d.Bool())
-	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDOid:
-		return strconv.FormatInt(d.Int(), 10)
-	case types.OIDText, types.OIDVarchar, types.OIDName, types.OIDUnknown:
-		return quoted(d.Str())
 	}
-	return quoted(d.GoString()) + "::" + t.String()
+	text := string(row.AppendTextDatum(nil, t, d))
+	switch t.OID {
+	case types.OIDInt2, types.OIDInt4, types.OIDInt8, types.OIDOid, types.OIDNumeric, types.OIDFloat4, types.OIDFloat8:
+		if strings.Trim(text, "-.0123456789e+") == "" {
+			return text
+		}
+	case types.OIDText, types.OIDVarchar, types.OIDName, types.OIDUnknown:
+		return quoted(text)
+	}
+	return quoted(text) + "::" + t.String()
 }
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -185,20 +185,13 @@ func (m *maker) bools(depth int) []Expr {
 
 func (m *maker) inList(depth int) Expr {
 	t := testTypes[m.IntN(4)]
-	in := &In{Arg: m.expr(t, depth-1), HasNull: m.IntN(3) == 0}
-	set := vec.New(t.Kind(), 0)
+	var values []vec.Datum
 	for range 1 + m.IntN(12) {
-		if d := m.datum(t); !d.IsNull() {
-			set.AppendDatum(d)
+		if d := m.datum(t); !d.IsNull() || m.IntN(3) == 0 {
+			values = append(values, d)
 		}
 	}
-	sorted := (&vec.Block{Len: set.Len, Cols: []vec.Vec{set}}).SortPerm()
-	for _, i := range sorted {
-		if d := set.Datum(int(i)); len(in.Set) == 0 || !in.Set[len(in.Set)-1].Equal(d) {
-			in.Set = append(in.Set, d)
-		}
-	}
-	return in
+	return InOf(m.expr(t, depth-1), values...)
 }
 
 func (m *maker) leaf(t types.T) Expr {
@@ -286,6 +279,12 @@ func reference(m MFP, in *vec.Block, out *vec.Block, errs *Errors) {
 				continue
 			}
 			v, err := Eval(inlined[c], row, nil)
+			if err == nil && v.IsNull() && !Nullable(inlined[c], func(c int) bool { return in.Cols[c].HasNulls() }) {
+				panic("NULL though it cannot be: " + String(inlined[c]))
+			}
+			if err != nil && !CanFail(inlined[c]) {
+				panic("fails though it cannot: " + String(inlined[c]))
+			}
 			if err != nil && (least == nil || Less(pgerr.From(err), least)) {
 				least = pgerr.From(err)
 			}

@@ -205,3 +205,18 @@ func OrOf(args ...Expr) Expr {
 	}
 	return &Or{Args: args}
 }
+
+// InOf says whether arg equals one of some constants of its own type, in any order; NULLs may be among them.
+func InOf(arg Expr, values ...vec.Datum) Expr {
+	in := &In{Arg: arg}
+	for _, d := range values {
+		if d.IsNull() {
+			in.HasNull = true
+		} else {
+			in.Set = append(in.Set, d)
+		}
+	}
+	slices.SortFunc(in.Set, vec.Datum.Compare)
+	in.Set = slices.CompactFunc(in.Set, vec.Datum.Equal)
+	return in
+}
