@@ -23,12 +23,15 @@ type reg struct {
 }
 
 var regs = []reg{
-	{types.OIDRegclass, scalar.AskRelOID, scalar.AskRelName, pgerr.UndefinedTable, `relation "%s" does not exist`, "to_regclass", 3495, 1079},
+	{types.OIDRegclass, scalar.AskRelOID, scalar.AskRelName, pgerr.UndefinedTable, `relation "%s" does not exist`,
+		"to_regclass", 3495, 1079},
 	{types.OIDRegtype, scalar.AskTypeOID, scalar.AskTypeName, pgerr.UndefinedObject, `type "%s" does not exist`, "to_regtype", 3493, 0},
-	{types.OIDRegproc, scalar.AskProcOID, scalar.AskProcName, pgerr.UndefinedFunction, `function "%s" does not exist`, "to_regproc", 3494, 0},
+	{types.OIDRegproc, scalar.AskProcOID, scalar.AskProcName, pgerr.UndefinedFunction, `function "%s" does not exist`,
+		"to_regproc", 3494, 0},
 	{types.OIDRegprocedure, scalar.AskProcedureOID, scalar.AskProcedureName, pgerr.UndefinedFunction,
 		`function "%s" does not exist`, "to_regprocedure", 3479, 0},
-	{types.OIDRegoper, scalar.AskOperOID, scalar.AskOperName, pgerr.UndefinedFunction, "operator does not exist: %s", "to_regoper", 3492, 0},
+	{types.OIDRegoper, scalar.AskOperOID, scalar.AskOperName, pgerr.UndefinedFunction, "operator does not exist: %s",
+		"to_regoper", 3492, 0},
 	{types.OIDRegoperator, scalar.AskOperatorOID, scalar.AskOperatorName, pgerr.UndefinedFunction,
 		"operator does not exist: %s", "to_regoperator", 3476, 0},
 	{types.OIDRegnamespace, scalar.AskSchemaOID, scalar.AskSchemaName, pgerr.InvalidSchemaName,

@@ -42,7 +42,8 @@ var datetimeFuncs = []scalar.Func{
 	kern("-", 1328, strict|fails, sig(tTimestampTZ, tTimestampTZ), tInterval, toInterval(timestampSub), docSpan),
 	kern("+", 1800, strict, sig(tTime, tInterval), tTime, intInterval(0, timePlus), "the time this much later, around the clock"),
 	kern("+", 1849, strict, sig(tInterval, tTime), tTime, intInterval(1, timePlus), "the time this much later, around the clock"),
-	kern("-", 1801, strict|fails, sig(tTime, tInterval), tTime, intInterval(0, timeMinus), "the time this much earlier, around the clock"),
+	kern("-", 1801, strict|fails, sig(tTime, tInterval), tTime, intInterval(0, timeMinus),
+		"the time this much earlier, around the clock"),
 	kern("-", 1399, strict|fails, sig(tTime, tTime), tInterval, toInterval(func(x, y int64) (adt.Interval, error) {
 		return adt.Time(x).Sub(adt.Time(y)), nil
 	}), docSpan),
@@ -60,7 +61,8 @@ var datetimeFuncs = []scalar.Func{
 
 	kern("date_trunc", 2020, strict|fails, sig(tText, tTimestamp), tTimestamp, truncTimes(adt.Timestamp.Trunc), docDateTrunc),
 	kern("date_trunc", 1217, strict|fails, sig(tText, tTimestampTZ), tTimestampTZ, truncTimes(truncUTC), docDateTrunc),
-	row("date_trunc", 1284, strict|fails, sig(tText, tTimestampTZ, tText), tTimestampTZ, truncZone, docDateTrunc+", by the clocks of a zone"),
+	row("date_trunc", 1284, strict|fails, sig(tText, tTimestampTZ, tText), tTimestampTZ, truncZone,
+		docDateTrunc+", by the clocks of a zone"),
 	row("date_trunc", 1218, strict|fails, sig(tText, tInterval), tInterval, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
 		return intervalDatum(adt.IntervalOf(a[1].Bytes()).Trunc(lowered(a[0].Bytes())))
 	}, docDateTrunc),
@@ -102,7 +104,8 @@ var datetimeFuncs = []scalar.Func{
 	row("make_timestamptz", 3462, strict|fails, sig(tInt4, tInt4, tInt4, tInt4, tInt4, tFloat8), tTimestampTZ, makeTimestamp, docMake),
 	row("make_timestamptz", 3463, strict|fails, sig(tInt4, tInt4, tInt4, tInt4, tInt4, tFloat8, tText), tTimestampTZ, makeTimestampZone,
 		docMake+" in a time zone"),
-	row("make_interval", 3464, strict|fails, sig(tInt4, tInt4, tInt4, tInt4, tInt4, tInt4, tFloat8), tInterval, makeInterval, docMakeInterval),
+	row("make_interval", 3464, strict|fails, sig(tInt4, tInt4, tInt4, tInt4, tInt4, tInt4, tFloat8), tInterval, makeInterval,
+		docMakeInterval),
 	row("make_interval", 17210, strict|fails, nil, tInterval, makeInterval, docMakeInterval),
 	row("make_interval", 17211, strict|fails, sig(tInt4), tInterval, makeInterval, docMakeInterval),
 	row("make_interval", 17212, strict|fails, sig(tInt4, tInt4), tInterval, makeInterval, docMakeInterval),

@@ -26,10 +26,14 @@ var encodeFuncs = []scalar.Func{
 	row("convert_to", 1717, strict|fails, sig(tText, tName), tBytea, convertTo, "text as bytes of an encoding (UTF8)"),
 	row("md5", 2311, strict, sig(tText), tText, textText(md5Hex), "the MD5 hash, in hex"),
 	row("md5", 2321, strict, sig(tBytea), tText, textText(md5Hex), "the MD5 hash, in hex"),
-	row("sha224", 3419, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }), "the SHA-224 hash"),
-	row("sha256", 3420, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }), "the SHA-256 hash"),
-	row("sha384", 3421, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha512.Sum384(b); return h[:] }), "the SHA-384 hash"),
-	row("sha512", 3422, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }), "the SHA-512 hash"),
+	row("sha224", 3419, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha256.Sum224(b); return h[:] }),
+		"the SHA-224 hash"),
+	row("sha256", 3420, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha256.Sum256(b); return h[:] }),
+		"the SHA-256 hash"),
+	row("sha384", 3421, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha512.Sum384(b); return h[:] }),
+		"the SHA-384 hash"),
+	row("sha512", 3422, strict, sig(tBytea), tBytea, hash(func(b []byte) []byte { h := sha512.Sum512(b); return h[:] }),
+		"the SHA-512 hash"),
 	row("to_hex", 2089, strict, sig(tInt4), tText, func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
 		return vec.StrOf(strconv.FormatUint(uint64(uint32(a[0].Int())), 16)), nil
 	}, "the number in hex"),

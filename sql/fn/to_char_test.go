@@ -32,10 +32,12 @@ func TestTemplatesAgainstOracle(t *testing.T) {
 		templates = append(templates, b.String()+literals[r.IntN(len(literals))])
 	}
 	times := map[types.OID][]string{
-		types.OIDTimestamp: {"2024-02-29 13:04:05.678901", "1999-12-31 00:00:00", "0044-03-15 12:00:00 BC", "2000-01-01 00:30:00", "2021-01-03 23:59:59",
+		types.OIDTimestamp: {"2024-02-29 13:04:05.678901", "1999-12-31 00:00:00", "0044-03-15 12:00:00 BC",
+			"2000-01-01 00:30:00", "2021-01-03 23:59:59",
 			"0001-01-01 01:01:01", "12345-06-07 08:09:10", "infinity", "1969-07-20 20:17:40.5", "2020-12-31 12:00:00"},
 		types.OIDTimestampTZ: {"2024-02-29 13:04:05.678901+00"},
-		types.OIDInterval:    {"1 year 2 months 3 days 04:05:06.789", "0", "36 hours", "-1 day -02:03:04.5", "-14 months", "400 days 100:00:00"},
+		types.OIDInterval: {"1 year 2 months 3 days 04:05:06.789", "0", "36 hours", "-1 day -02:03:04.5", "-14 months",
+			"400 days 100:00:00"},
 	}
 	shown := 0
 	for _, template := range templates {
