@@ -52,6 +52,9 @@ SERVER ARE DROPPED, unless --no-reset is given. The exit status is 0 only if eve
 				return err
 			}
 			o.Suite = suite
+			if o.Interrupt, err = shared.interrupt(); err != nil {
+				return err
+			}
 			return runScripts(cmd.Context(), func(ctx context.Context) (runner.Summary, error) { return slt.Run(ctx, o) })
 		},
 	}

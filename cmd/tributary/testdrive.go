@@ -29,6 +29,8 @@ type suiteFlags struct {
 	serve     bool
 	serveArgs []string
 	params    []string
+	kills     int
+	restarts  int
 }
 
 func (f *suiteFlags) register(flags *pflag.FlagSet) {
@@ -39,6 +41,9 @@ func (f *suiteFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "further argument for that server; may be repeated")
 	flags.BoolVar(&f.suite.NoReset, "no-reset", false, "do not give the server a clean state before each file")
 	flags.StringArrayVar(&f.params, "param", nil, "NAME=VALUE: a system parameter to set before each file; may be repeated")
+	flags.IntVar(&f.kills, "kills", 0,
+		"with --serve: end the server without warning at up to so many places in each file, where no session would notice")
+	flags.IntVar(&f.restarts, "restarts", 0, "the same, in good order")
 	flags.IntVar(&f.suite.Jobs, "jobs", 1, "how many files to run at a time, each on a server (--serve) or a database of its own")
 	flags.BoolVar(&f.suite.Shuffle, "shuffle", false, "run the files in an order that the seed decides")
 	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, names and random sleeps (default: drawn; --shuffle shows it)")
@@ -46,6 +51,19 @@ func (f *suiteFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.suite.ShardCount, "shard-count", 0, "into how many parts to divide the files")
 	flags.IntVar(&f.suite.MaxErrors, "max-errors", 10, "stop after so many failed files; 0: never")
 	flags.StringVar(&f.suite.JUnitReport, "junit-report", "", "write a JUnit report to this file")
+}
+
+// interrupt is what --kills and --restarts say.
+func (f *suiteFlags) interrupt() (*runner.Interrupt, error) {
+	switch {
+	case f.kills == 0 && f.restarts == 0:
+		return nil, nil
+	case f.kills > 0 && f.restarts > 0:
+		return nil, errors.New("--kills and --restarts exclude each other")
+	case !f.serve:
+		return nil, errors.New("--kills and --restarts need --serve")
+	}
+	return &runner.Interrupt{Kill: f.kills > 0, Places: f.kills + f.restarts}, nil
 }
 
 // finish makes the suite that the flags describe.
@@ -132,6 +150,9 @@ Actions: ` + strings.Join(runner.Actions(), ", ") + `.`,
 			}
 			o.Suite = suite
 			o.Env = os.LookupEnv
+			if o.Interrupt, err = shared.interrupt(); err != nil {
+				return err
+			}
 			if o.Vars, err = parseVars("--var", vars); err != nil {
 				return err
 			}

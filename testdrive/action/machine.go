@@ -90,6 +90,7 @@ type Machine struct {
 	timeout     time.Duration
 	maxTries    int
 	skipping    bool
+	counting    bool   // a variable holds a metric, which a restart of the server would set back
 	version     *int64 // of the server, once asked for
 
 	edits      []script.Edit
@@ -229,7 +230,7 @@ func (m *Machine) Edits() []script.Edit { return m.edits }
 
 // Idle says that no session has an open transaction or anything else that a restart of the server would lose.
 func (m *Machine) Idle() bool {
-	if m.background.running() || !m.main.Idle() {
+	if m.counting || m.background.running() || !m.main.Idle() {
 		return false
 	}
 	for _, s := range m.others {

@@ -68,6 +68,7 @@ func setFromMetric(m *Machine, ctx context.Context, c *call) error {
 		return err
 	}
 	m.vars[c.get("var")] = formatFloat(value, 64)
+	m.counting = true
 	return nil
 }
 
