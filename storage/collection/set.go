@@ -153,8 +153,9 @@ func raiseEpoch(ctx context.Context, store consensus.Store) (consensus.Version, 
 func (s *Set) Start() { s.keeper.start() }
 
 // Close ends maintenance and waits for it, and leaves the oracle's mark where the next process can begin. Nothing
-// can be written any more. The stores are the caller's to close.
+// can be written any more. The stores are the caller's to close. If ctx ends first, what is still unknown stays so.
 func (s *Set) Close(ctx context.Context) error {
+	defer context.AfterFunc(ctx, s.group.Stop)()
 	s.keeper.close()
 	if err := s.group.Close(ctx); err != nil {
 		return fmt.Errorf("close storage: %w", err)

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
@@ -35,6 +36,8 @@ const (
 	Lose
 	// Hide lets a write happen and then reports an unknown outcome.
 	Hide
+	// Delay makes the call take a while.
+	Delay
 	// DieBefore ends the process before the call, DieAfter when the call has done its work: this call and all
 	// later ones fail.
 	DieBefore
@@ -51,7 +54,7 @@ func Random(seed uint64, odds int) Plan {
 		if rng.IntN(odds) > 0 {
 			return Pass
 		}
-		return []Verdict{Fail, Lose, Hide}[rng.IntN(3)]
+		return []Verdict{Fail, Lose, Hide, Delay}[rng.IntN(4)]
 	}
 }
 
@@ -138,6 +141,22 @@ func (f *Faults) begin(op string) (Verdict, error) {
 	return v, nil
 }
 
+// delay is how long a call takes that is delayed.
+const delay = 2 * time.Millisecond
+
+// wait takes the time of a delayed call, or until ctx ends.
+func wait(ctx context.Context, v Verdict) {
+	if v != Delay {
+		return
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
 // end gives the error of a call that was made, for its verdict.
 func (f *Faults) end(v Verdict, err error) error {
 	switch v {
@@ -162,7 +181,7 @@ type faultyConsensus struct {
 }
 
 // read makes a call that only reads: it is let through, or fails.
-func read[T any](f *Faults, op string, call func() (T, error)) (T, error) {
+func read[T any](ctx context.Context, f *Faults, op string, call func() (T, error)) (T, error) {
 	v, err := f.begin(op)
 	if err == nil && (v == Lose || v == Hide) {
 		err = ErrInjected
@@ -171,12 +190,13 @@ func read[T any](f *Faults, op string, call func() (T, error)) (T, error) {
 		var none T
 		return none, err
 	}
+	wait(ctx, v)
 	out, err := call()
 	return out, f.end(v, err)
 }
 
 // write makes a call that writes.
-func write(f *Faults, op string, call func() error) error {
+func write(ctx context.Context, f *Faults, op string, call func() error) error {
 	v, err := f.begin(op)
 	if err != nil {
 		return err
@@ -184,22 +204,23 @@ func write(f *Faults, op string, call func() error) error {
 	if v == Lose {
 		return errors.Join(consensus.ErrIndeterminate, ErrInjected)
 	}
+	wait(ctx, v)
 	return f.end(v, call())
 }
 
 // Head implements consensus.Store.
 func (c *faultyConsensus) Head(ctx context.Context, key string) (consensus.Versioned, error) {
-	return read(c.f, "head", func() (consensus.Versioned, error) { return c.s.Head(ctx, key) })
+	return read(ctx, c.f, "head", func() (consensus.Versioned, error) { return c.s.Head(ctx, key) })
 }
 
 // Scan implements consensus.Store.
 func (c *faultyConsensus) Scan(ctx context.Context, key string, from consensus.Version, limit int) ([]consensus.Versioned, error) {
-	return read(c.f, "scan", func() ([]consensus.Versioned, error) { return c.s.Scan(ctx, key, from, limit) })
+	return read(ctx, c.f, "scan", func() ([]consensus.Versioned, error) { return c.s.Scan(ctx, key, from, limit) })
 }
 
 // Commit implements consensus.Store.
 func (c *faultyConsensus) Commit(ctx context.Context, units []consensus.Unit) (out []consensus.Outcome, err error) {
-	err = write(c.f, "commit", func() (err error) {
+	err = write(ctx, c.f, "commit", func() (err error) {
 		out, err = c.s.Commit(ctx, units)
 		return err
 	})
@@ -211,12 +232,12 @@ func (c *faultyConsensus) Commit(ctx context.Context, units []consensus.Unit) (o
 
 // Truncate implements consensus.Store.
 func (c *faultyConsensus) Truncate(ctx context.Context, key string, before consensus.Version) error {
-	return write(c.f, "truncate", func() error { return c.s.Truncate(ctx, key, before) })
+	return write(ctx, c.f, "truncate", func() error { return c.s.Truncate(ctx, key, before) })
 }
 
 // Keys implements consensus.Store.
 func (c *faultyConsensus) Keys(ctx context.Context, prefix string) ([]string, error) {
-	return read(c.f, "keys", func() ([]string, error) { return c.s.Keys(ctx, prefix) })
+	return read(ctx, c.f, "keys", func() ([]string, error) { return c.s.Keys(ctx, prefix) })
 }
 
 type faultyBlob struct {
@@ -226,20 +247,20 @@ type faultyBlob struct {
 
 // Get implements blob.Store.
 func (b *faultyBlob) Get(ctx context.Context, key string) ([]byte, error) {
-	return read(b.f, "get", func() ([]byte, error) { return b.s.Get(ctx, key) })
+	return read(ctx, b.f, "get", func() ([]byte, error) { return b.s.Get(ctx, key) })
 }
 
 // Put implements blob.Store.
 func (b *faultyBlob) Put(ctx context.Context, key string, data []byte) error {
-	return write(b.f, "put", func() error { return b.s.Put(ctx, key, data) })
+	return write(ctx, b.f, "put", func() error { return b.s.Put(ctx, key, data) })
 }
 
 // Delete implements blob.Store.
 func (b *faultyBlob) Delete(ctx context.Context, key string) error {
-	return write(b.f, "delete", func() error { return b.s.Delete(ctx, key) })
+	return write(ctx, b.f, "delete", func() error { return b.s.Delete(ctx, key) })
 }
 
 // List implements blob.Store.
 func (b *faultyBlob) List(ctx context.Context, prefix string) ([]blob.Info, error) {
-	return read(b.f, "list", func() ([]blob.Info, error) { return b.s.List(ctx, prefix) })
+	return read(ctx, b.f, "list", func() ([]blob.Info, error) { return b.s.List(ctx, prefix) })
 }

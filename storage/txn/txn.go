@@ -184,12 +184,17 @@ func (g *Group) Err() error {
 	return g.mu.err
 }
 
+// Stop lets nobody in any more and gives up on outcomes that are unknown.
+func (g *Group) Stop() {
+	g.fail(ErrClosed)
+	g.stopNow()
+}
+
 // Close leaves the oracle's mark where the next process can begin, and then lets nobody in any more: what is in line
 // gets ErrClosed. When it returns, nothing is being written.
 func (g *Group) Close(ctx context.Context) error {
 	_, err := g.Do(ctx, Unit{final: true})
-	g.fail(ErrClosed)
-	g.stopNow()
+	g.Stop()
 	if errors.Is(err, ErrFenced) || errors.Is(err, ErrClosed) {
 		return nil
 	}
