@@ -68,7 +68,7 @@ func (s *served) connect(t testing.TB) *pgx.Conn {
 	return conn
 }
 
-func exec(t testing.TB, conn *pgx.Conn, sql string, args ...any) pgconn.CommandTag {
+func run(t testing.TB, conn *pgx.Conn, sql string, args ...any) pgconn.CommandTag {
 	t.Helper()
 	tag, err := conn.Exec(t.Context(), sql, args...)
 	if err != nil {
@@ -128,10 +128,10 @@ func TestAllModesAgree(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close(context.Background())
-			exec(t, conn, "DROP TABLE IF EXISTS t")
-			exec(t, conn, "CREATE TABLE t (a int8, b text, c numeric, d timestamptz, e bool, f float8, g bytea, h date, i uuid, j jsonb, k interval, l int[])")
+			run(t, conn, "DROP TABLE IF EXISTS t")
+			run(t, conn, "CREATE TABLE t (a int8, b text, c numeric, d timestamptz, e bool, f float8, g bytea, h date, i uuid, j jsonb, k interval, l int[])")
 			at := time.Date(2024, 5, 6, 7, 8, 9, 123456000, time.UTC)
-			tag := exec(t, conn, "INSERT INTO t (a, b, d, e, f, h) VALUES ($1, $2, $3, $4, $5, $6)", int64(1)<<40, "ü'", at, true, 1.5, at.Truncate(24*time.Hour))
+			tag := run(t, conn, "INSERT INTO t (a, b, d, e, f, h) VALUES ($1, $2, $3, $4, $5, $6)", int64(1)<<40, "ü'", at, true, 1.5, at.Truncate(24*time.Hour))
 			if tag.String() != "INSERT 0 1" {
 				t.Errorf("tag %q", tag)
 			}
@@ -145,7 +145,7 @@ func TestAllModesAgree(t *testing.T) {
 			if err != nil || a != 1<<40 || b != "ü'" || !d.Equal(at) || !e || f != 1.5 || g != nil {
 				t.Errorf("got %v %v %v %v %v %v, %v", a, b, d, e, f, g, err)
 			}
-			exec(t, conn, `INSERT INTO t VALUES (2, NULL, 12.50, NULL, NULL, NULL, '\x00ff', NULL, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"b": [1, null]}',
+			run(t, conn, `INSERT INTO t VALUES (2, NULL, 12.50, NULL, NULL, NULL, '\x00ff', NULL, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"b": [1, null]}',
 				'1 day 2 hours', '{1,NULL,3}')`)
 			got := query(t, conn, "SELECT c::text, g::text, i::text, j::text, k::text, l::text FROM t WHERE a = 2")
 			if want := `12.5 \x00ff a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11 {"b":[1,null]} 1 day 02:00:00 {1,NULL,3}`; got != want {
@@ -165,7 +165,7 @@ func TestAllModesAgree(t *testing.T) {
 func TestErrorsHaveAllFields(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int); CREATE VIEW v AS SELECT * FROM t")
+	run(t, conn, "CREATE TABLE t (a int); CREATE VIEW v AS SELECT * FROM t")
 	_, err := conn.Exec(t.Context(), "DROP TABLE t")
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != "2BP01" || e.Severity != "ERROR" || e.Detail != "view v depends on table t" || e.Hint == "" {
@@ -199,7 +199,7 @@ func TestNoticesComeAcross(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	exec(t, conn, "DROP TABLE IF EXISTS nosuch")
+	run(t, conn, "DROP TABLE IF EXISTS nosuch")
 	want := []string{`NOTICE 42704 role "somebody" does not exist`, `NOTICE 3D000 database "nowhere" does not exist`,
 		`NOTICE 00000 table "nosuch" does not exist, skipping`}
 	if strings.Join(notices, "\n") != strings.Join(want, "\n") {
@@ -210,7 +210,7 @@ func TestNoticesComeAcross(t *testing.T) {
 func TestCopyBothWays(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int8, b text)")
+	run(t, conn, "CREATE TABLE t (a int8, b text)")
 	var data strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&data, "%d\trow %d\n", i, i)
@@ -248,7 +248,7 @@ func (f *failingReader) Read(b []byte) (int, error) {
 func TestPipelineRecoversAtSync(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int)")
+	run(t, conn, "CREATE TABLE t (a int)")
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO t VALUES (1)")
 	b.Queue("SELECT 1/0")
@@ -316,7 +316,7 @@ func TestPipelineRecoversAtSync(t *testing.T) {
 func TestCancel(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int)")
+	run(t, conn, "CREATE TABLE t (a int)")
 	s.coord.Stall = make(chan struct{})
 	done := make(chan error, 1)
 	go func() {
@@ -346,7 +346,7 @@ func TestCancel(t *testing.T) {
 func TestStatementTimeout(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int); SET statement_timeout = '20ms'")
+	run(t, conn, "CREATE TABLE t (a int); SET statement_timeout = '20ms'")
 	s.coord.Stall = make(chan struct{})
 	defer close(s.coord.Stall)
 	if _, err := conn.Exec(t.Context(), "SELECT * FROM t ORDER BY a"); code(err) != "57014" {
@@ -374,7 +374,7 @@ func TestTimeoutOfCopy(t *testing.T) {
 func TestClientThatGoesStopsItsStatement(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int)")
+	run(t, conn, "CREATE TABLE t (a int)")
 	results := conn.PgConn().Exec(t.Context(), "SUBSCRIBE t")
 	if !results.NextResult() && results.ResultReader() == nil {
 		// There are no rows yet: all that matters is that it runs.
@@ -393,7 +393,7 @@ func TestClientThatGoesStopsItsStatement(t *testing.T) {
 func TestShutdownTellsClients(t *testing.T) {
 	s := serve(t)
 	idle, busy := s.connect(t), s.connect(t)
-	exec(t, idle, "CREATE TABLE t (a int)")
+	run(t, idle, "CREATE TABLE t (a int)")
 	done := make(chan error, 1)
 	go func() {
 		_, err := busy.Exec(context.Background(), "SUBSCRIBE t")
@@ -416,11 +416,11 @@ func TestShutdownTellsClients(t *testing.T) {
 func TestSubscribeStreams(t *testing.T) {
 	s := serve(t)
 	conn, other := s.connect(t), s.connect(t)
-	exec(t, conn, "CREATE TABLE t (a int)")
-	exec(t, conn, "BEGIN")
-	exec(t, conn, "DECLARE c CURSOR FOR SUBSCRIBE t")
+	run(t, conn, "CREATE TABLE t (a int)")
+	run(t, conn, "BEGIN")
+	run(t, conn, "DECLARE c CURSOR FOR SUBSCRIBE t")
 	for i := range 3 {
-		exec(t, other, "INSERT INTO t VALUES ($1)", i)
+		run(t, other, "INSERT INTO t VALUES ($1)", i)
 		rows, err := conn.Query(t.Context(), "FETCH ALL c")
 		if err != nil {
 			t.Fatal(err)
@@ -437,13 +437,13 @@ func TestSubscribeStreams(t *testing.T) {
 			t.Errorf("fetch %d gave %d rows, %v", i, n, rows.Err())
 		}
 	}
-	exec(t, conn, "COMMIT")
+	run(t, conn, "COMMIT")
 }
 
 func TestIdleInTransactionEnds(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "SET idle_in_transaction_session_timeout = '30ms'; BEGIN")
+	run(t, conn, "SET idle_in_transaction_session_timeout = '30ms'; BEGIN")
 	time.Sleep(150 * time.Millisecond)
 	if _, err := conn.Exec(t.Context(), "SELECT 1"); err == nil {
 		t.Error("the transaction goes on")
@@ -453,10 +453,10 @@ func TestIdleInTransactionEnds(t *testing.T) {
 func TestConnectionLimit(t *testing.T) {
 	s := serve(t)
 	conn := s.connect(t)
-	exec(t, conn, "ALTER SYSTEM SET max_connections = 1")
+	run(t, conn, "ALTER SYSTEM SET max_connections = 1")
 	if _, err := pgx.Connect(t.Context(), s.url()); code(err) != "53300" {
 		t.Errorf("got %v", err)
 	}
-	exec(t, conn, "ALTER SYSTEM RESET max_connections")
+	run(t, conn, "ALTER SYSTEM RESET max_connections")
 	s.connect(t)
 }

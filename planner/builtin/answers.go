@@ -32,7 +32,10 @@ func (a *Answers) Ask(q scalar.Question, arg vec.Datum) (answer vec.Datum, known
 		if it == nil {
 			return null, true, nil
 		}
-		return boolean(a.Catalog.Visible(a.Path, it)), true, nil
+		// A bare name finds mz_catalog's relations as it finds pg_catalog's. But psql knows to leave only the latter out
+		// of its lists, so unless the client has put mz_catalog into its path they are said not to be visible.
+		hidden := it.Schema == catalog.SchemaMzCatalog && !slices.Contains(a.Path.Search, "mz_catalog")
+		return boolean(!hidden && a.Catalog.Visible(a.Path, it)), true, nil
 	case scalar.AskTypeVisible:
 		return boolOrNull(types.Known(types.OID(arg.Int()))), true, nil
 	case scalar.AskProcVisible:

@@ -65,6 +65,46 @@ func functions() (list []function, ops []operator) {
 	return list, ops
 }
 
+// cast is a way from one type to another, other than by printing and reading.
+type cast struct {
+	from, to types.OID
+	fn       uint32
+	context  byte // as pg_cast.castcontext
+	method   byte // as pg_cast.castmethod
+}
+
+// casts lists the casts between base types.
+func casts() []cast {
+	var list []cast
+	for _, from := range types.All() {
+		for _, to := range types.All() {
+			a, b := types.Of(from), types.Of(to)
+			strings := a.Category() == 'S' && b.Category() == 'S'
+			if from == to || !castable(a) || !castable(b) || !strings && (a.Category() == 'S' || b.Category() == 'S') {
+				continue
+			}
+			for _, ctx := range []types.CastContext{types.Implicit, types.Assignment, types.Explicit} {
+				f, ok := fn.Cast(a, b, ctx)
+				if !ok {
+					continue
+				}
+				c := cast{from, to, f.OID, "iae"[ctx], 'f'}
+				if f.Relabel {
+					c.fn, c.method = 0, 'b'
+				}
+				list = append(list, c)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// castable says whether a type is one that casts are listed of: strings are read and printed as all types are.
+func castable(t types.T) bool {
+	return t.Category() != 'P' && t.Category() != 'X' && t.Category() != 'A'
+}
+
 func volatility(v scalar.Volatility) byte {
 	switch v {
 	case scalar.Immutable:
@@ -163,6 +203,7 @@ func (s *Set) functionRelations() []relation {
 		define(p, 2617, "pg_operator", "oid oid!, oprname name!, oprnamespace oid!, oprowner oid!, oprkind char!, oprcanmerge bool!, "+
 			"oprcanhash bool!, oprleft oid!, oprright oid!, oprresult oid!, oprcom oid!, oprnegate oid!, oprcode regproc!, "+
 			"oprrest regproc!, oprjoin regproc!", s.pgOperator),
+		define(p, 2605, "pg_cast", "oid oid!, castsource oid!, casttarget oid!, castfunc oid!, castcontext char!, castmethod char!", pgCast),
 		define(m, 16628, "mz_functions", "id text!, oid oid!, schema_id text!, name text!, argument_type_ids _text!, "+
 			"variadic_argument_type_id text, return_type_id text, returns_set bool!, owner_id text!", s.mzFunctions),
 		define(m, 16629, "mz_operators", "oid oid!, name text!, argument_type_ids _text!, return_type_id text", s.mzOperators),
@@ -210,6 +251,13 @@ func (s *Set) pgOperator(_ *input, out *vec.Block) {
 		out.AppendRow(1, oid(o.oid), str(o.name), oid(11), oid(10), char(kind), no,
 			no, oid(uint32(o.left)), oid(uint32(o.right)), oid(uint32(o.ret.OID)), none, none, none,
 			none, none)
+	}
+}
+
+// pgCast numbers the casts by their types, whose numbers have fifteen bits.
+func pgCast(_ *input, out *vec.Block) {
+	for _, c := range casts() {
+		out.AppendRow(1, oid(uint32(c.from)<<15|uint32(c.to)), oid(uint32(c.from)), oid(uint32(c.to)), oid(c.fn), char(c.context), char(c.method))
 	}
 }
 
