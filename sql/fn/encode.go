@@ -44,7 +44,6 @@ var encodeFuncs = []scalar.Func{
 	row("get_bit", 723, strict|fails, sig(tBytea, tInt8), tInt4, getBit, "the n-th bit, from 0"),
 	row("set_byte", 722, strict|fails, sig(tBytea, tInt4, tInt4), tBytea, setByte, "the bytes with the n-th replaced"),
 	row("set_bit", 724, strict|fails, sig(tBytea, tInt8, tInt4), tBytea, setBit, "the bytes with the n-th bit replaced"),
-	row("gen_random_uuid", 3432, strict|volatile|fails, nil, tUUID, asks(scalar.AskRandomUUID), "a random uuid"),
 	row("uuid_generate_v5", 17450, strict, sig(tUUID, tText), tUUID, uuidV5, "the uuid of a name in a namespace"),
 	row("bit_count", 6163, strict, sig(tBytea), tInt8, textInt(countBits), "the number of bits that are 1"),
 }

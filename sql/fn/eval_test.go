@@ -137,8 +137,6 @@ func (testEnv) Ask(q scalar.Question, arg vec.Datum) (vec.Datum, error) {
 		return vec.StrOf("test"), nil
 	case scalar.AskBackendPID, scalar.AskMzVersionNum, scalar.AskMzNow:
 		return vec.IntOf(7), nil
-	case scalar.AskRandomUUID:
-		return fn.Literal(nil, types.TUUID, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
 	case scalar.AskIsSuperuser, scalar.AskCancelBackend, scalar.AskTerminateBackend:
 		return vec.BoolOf(true), nil
 	case scalar.AskCurrentSchemas:

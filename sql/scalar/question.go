@@ -56,8 +56,6 @@ const (
 	AskSetting
 	// AskIsSuperuser: NULL → whether the session's role is a superuser, a bool.
 	AskIsSuperuser
-	// AskRandomUUID: NULL → a random uuid, another one each time.
-	AskRandomUUID
 	// AskCancelBackend: a connection's number → whether its statement was told to stop, a bool.
 	AskCancelBackend
 	// AskTerminateBackend: a connection's number → whether it was told to end, a bool.
