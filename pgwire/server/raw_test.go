@@ -133,7 +133,8 @@ func TestStartup(t *testing.T) {
 		}
 	}
 	r = s.dial(t)
-	r.send(&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": "x", "nosuch": "1"}})
+	r.send(&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30,
+		Parameters: map[string]string{"user": "x", "nosuch": "1"}})
 	if got := r.until(0); !strings.Contains(got, "FATAL") || !strings.Contains(got, "42704") {
 		t.Errorf("unknown parameter: %s", got)
 	}
@@ -189,7 +190,8 @@ func TestProtocolSteps(t *testing.T) {
 	}
 
 	// Left-over COPY messages are dropped.
-	r.send(&pgproto3.CopyData{Data: []byte("1\n")}, &pgproto3.CopyDone{}, &pgproto3.CopyFail{Message: "x"}, &pgproto3.Query{String: "SELECT 1"})
+	r.send(&pgproto3.CopyData{Data: []byte("1\n")}, &pgproto3.CopyDone{}, &pgproto3.CopyFail{Message: "x"},
+		&pgproto3.Query{String: "SELECT 1"})
 	if got := kinds(r.until('Z')); got != "TDCZ" {
 		t.Errorf("left over: %s", got)
 	}
@@ -280,11 +282,14 @@ func FuzzMessages(f *testing.F) {
 		return b
 	}
 	f.Add(encode(&pgproto3.Query{String: "SELECT 1; SELECT 'x'"}))
-	f.Add(encode(&pgproto3.Parse{Query: "SELECT $1::int"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("7")}}, &pgproto3.Describe{ObjectType: 'P'},
+	f.Add(encode(&pgproto3.Parse{Query: "SELECT $1::int"}, &pgproto3.Bind{Parameters: [][]byte{[]byte("7")}},
+		&pgproto3.Describe{ObjectType: 'P'},
 		&pgproto3.Execute{MaxRows: 1}, &pgproto3.Sync{}))
-	f.Add(encode(&pgproto3.Query{String: "CREATE TABLE t (a int); COPY t FROM STDIN"}, &pgproto3.CopyData{Data: []byte("1\n")}, &pgproto3.CopyDone{}))
+	f.Add(encode(&pgproto3.Query{String: "CREATE TABLE t (a int); COPY t FROM STDIN"},
+		&pgproto3.CopyData{Data: []byte("1\n")}, &pgproto3.CopyDone{}))
 	f.Add(encode(&pgproto3.Query{String: "BEGIN; DECLARE c CURSOR FOR SELECT 1; FETCH c"}, &pgproto3.Query{String: "ROLLBACK"}))
-	f.Add(encode(&pgproto3.Parse{Name: "a", Query: "INSERT INTO t VALUES ($1)"}, &pgproto3.Close{ObjectType: 'S', Name: "a"}, &pgproto3.Flush{}))
+	f.Add(encode(&pgproto3.Parse{Name: "a", Query: "INSERT INTO t VALUES ($1)"}, &pgproto3.Close{ObjectType: 'S',
+		Name: "a"}, &pgproto3.Flush{}))
 	s := serve(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		conn, err := net.Dial("tcp", s.addr)
@@ -293,7 +298,8 @@ func FuzzMessages(f *testing.F) {
 		}
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(rawTimeout))
-		hello, _ := (&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30, Parameters: map[string]string{"user": "materialize"}}).Encode(nil)
+		hello, _ := (&pgproto3.StartupMessage{ProtocolVersion: pgproto3.ProtocolVersion30,
+			Parameters: map[string]string{"user": "materialize"}}).Encode(nil)
 		// What the client has to say must not wait for the client to read.
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {

@@ -129,9 +129,11 @@ func TestAllModesAgree(t *testing.T) {
 			}
 			defer conn.Close(context.Background())
 			run(t, conn, "DROP TABLE IF EXISTS t")
-			run(t, conn, "CREATE TABLE t (a int8, b text, c numeric, d timestamptz, e bool, f float8, g bytea, h date, i uuid, j jsonb, k interval, l int[])")
+			run(t, conn,
+				"CREATE TABLE t (a int8, b text, c numeric, d timestamptz, e bool, f float8, g bytea, h date, i uuid, j jsonb, k interval, l int[])")
 			at := time.Date(2024, 5, 6, 7, 8, 9, 123456000, time.UTC)
-			tag := run(t, conn, "INSERT INTO t (a, b, d, e, f, h) VALUES ($1, $2, $3, $4, $5, $6)", int64(1)<<40, "ü'", at, true, 1.5, at.Truncate(24*time.Hour))
+			tag := run(t, conn, "INSERT INTO t (a, b, d, e, f, h) VALUES ($1, $2, $3, $4, $5, $6)", int64(1)<<40, "ü'",
+				at, true, 1.5, at.Truncate(24*time.Hour))
 			if tag.String() != "INSERT 0 1" {
 				t.Errorf("tag %q", tag)
 			}
@@ -145,7 +147,8 @@ func TestAllModesAgree(t *testing.T) {
 			if err != nil || a != 1<<40 || b != "ü'" || !d.Equal(at) || !e || f != 1.5 || g != nil {
 				t.Errorf("got %v %v %v %v %v %v, %v", a, b, d, e, f, g, err)
 			}
-			run(t, conn, `INSERT INTO t VALUES (2, NULL, 12.50, NULL, NULL, NULL, '\x00ff', NULL, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"b": [1, null]}',
+			run(t, conn,
+				`INSERT INTO t VALUES (2, NULL, 12.50, NULL, NULL, NULL, '\x00ff', NULL, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '{"b": [1, null]}',
 				'1 day 2 hours', '{1,NULL,3}')`)
 			got := query(t, conn, "SELECT c::text, g::text, i::text, j::text, k::text, l::text FROM t WHERE a = 2")
 			if want := `12.5 \x00ff a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11 {"b":[1,null]} 1 day 02:00:00 {1,NULL,3}`; got != want {

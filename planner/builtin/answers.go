@@ -93,7 +93,7 @@ func (a *Answers) Ask(q scalar.Question, arg vec.Datum) (answer vec.Datum, known
 	return null, false, nil
 }
 
-// askName answers questions from names to numbers and back.
+// askName answers questions from names to numbers and back. It is long because it is a switch over a closed set.
 func (a *Answers) askName(q scalar.Question, arg vec.Datum) (answer vec.Datum, known bool, err error) {
 	switch q {
 	case scalar.AskRelOID:

@@ -30,19 +30,22 @@ func world(t testing.TB) (*Set, *catalog.Snapshot) {
 	public := s.SchemaNamed(db.ID, "public")
 	owner := s.RoleNamed(catalog.DefaultRole).ID
 	table := s.NextID(0)
-	rel := types.Rel{Cols: []types.Column{{Name: "a", Type: types.TInt4}, {Name: "b", Type: types.T{OID: types.OIDVarchar, Mod: 14}, Nullable: true},
+	rel := types.Rel{Cols: []types.Column{{Name: "a", Type: types.TInt4}, {Name: "b", Type: types.T{OID: types.OIDVarchar,
+		Mod: 14}, Nullable: true},
 		{Name: "c", Type: types.T{OID: types.OIDNumeric, Mod: 10<<16 + 2 + 4}, Nullable: true}}}
 	view := catalog.Item{Schema: public.ID, Name: "v", Kind: catalog.View, Owner: owner, Rel: rel, DependsOn: []tvc.ID{table},
 		Query: catalog.ParseText(`SELECT * FROM "` + catalog.Mark(table) + `" AS t`)}
 	mv := view
 	mv.Name, mv.Kind, mv.Cluster = "M v", catalog.MaterializedView, s.ClusterNamed(catalog.DefaultCluster).ID
 	next, _, err := s.Apply([]catalog.Op{
-		&catalog.CreateItem{Item: catalog.Item{Schema: public.ID, Name: "t", Kind: catalog.Table, Owner: owner, Rel: rel, Defaults: []string{"1", "", ""}}},
+		&catalog.CreateItem{Item: catalog.Item{Schema: public.ID, Name: "t", Kind: catalog.Table, Owner: owner, Rel: rel,
+			Defaults: []string{"1", "", ""}}},
 		&catalog.CreateItem{Item: view},
 		&catalog.CreateItem{Item: mv},
 		&catalog.CreateItem{Item: catalog.Item{Schema: public.ID, Name: "i", Kind: catalog.Index, Owner: owner, On: table,
 			Cluster: mv.Cluster, Key: []catalog.KeyPart{{Column: 1, Type: types.TVarchar}, {Column: -1, SQL: "a + 1", Type: types.TInt4}},
-			Rel: types.Rel{Cols: []types.Column{{Name: "b", Type: types.TVarchar, Nullable: true}, {Name: "expr", Type: types.TInt4, Nullable: true}}}}},
+			Rel: types.Rel{Cols: []types.Column{{Name: "b", Type: types.TVarchar, Nullable: true}, {Name: "expr",
+				Type: types.TInt4, Nullable: true}}}}},
 		&catalog.Comment{ID: table, Column: -1, Text: "a table"},
 		&catalog.Comment{ID: table, Column: 1, Text: "a column"},
 		&catalog.Comment{ID: public.ID, Column: -1, Text: "a schema"},
@@ -61,7 +64,8 @@ func testInput(s *catalog.Snapshot) *Input {
 			return []Setting{{Name: "cluster", Value: "c", Default: "quickstart", Doc: "the cluster", Kind: "string"}}
 		},
 		Sessions: func() []Session {
-			return []Session{{PID: 7, Database: "materialize", User: "materialize", App: "psql", Addr: "127.0.0.1:5", Started: at, State: "idle", Query: "SELECT 1"}}
+			return []Session{{PID: 7, Database: "materialize", User: "materialize", App: "psql", Addr: "127.0.0.1:5",
+				Started: at, State: "idle", Query: "SELECT 1"}}
 		},
 		Prepared: func() []Prepared {
 			return []Prepared{{Name: "p", Statement: "SELECT $1", Params: []types.OID{types.OIDInt4}, At: at}}
@@ -141,7 +145,8 @@ func TestPgCatalogHasPostgresColumns(t *testing.T) {
 	_, s := world(t)
 	for _, schema := range []string{"pg_catalog", "information_schema"} {
 		rows, err := conn.Query(ctx, `
-			SELECT c.relname, string_agg(a.attname || ' ' || CASE WHEN t.typtype = 'd' THEN bt.typname ELSE t.typname END, ', ' ORDER BY attnum)
+			SELECT c.relname, string_agg(a.attname || ' ' || CASE WHEN t.typtype = 'd' THEN bt.typname ELSE t.typname END,
+				', ' ORDER BY attnum)
 			FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND attnum > 0
 			JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_type bt ON bt.oid = t.typbasetype
 			WHERE nspname = $1 AND relkind IN ('r', 'v') GROUP BY 1`, schema)
@@ -192,7 +197,8 @@ func TestTypesAreLaidOutAsPostgres(t *testing.T) {
 			t.Fatalf("%v: %v", typ, err)
 		}
 		l := layoutOf(typ)
-		got := fmt.Sprintf("%s %d %s %c %c %c %s %d", typ.Name(), typ.Len(), tf(l.byVal), l.align, l.storage, typ.Category(), tf(typ.Preferred()),
+		got := fmt.Sprintf("%s %d %s %c %c %c %s %d", typ.Name(), typ.Len(), tf(l.byVal), l.align, l.storage,
+			typ.Category(), tf(typ.Preferred()),
 			collationOf(typ))
 		if got != want {
 			t.Errorf("type %d: got %s, want %s", typ.OID, got, want)
@@ -233,7 +239,8 @@ func TestAnswers(t *testing.T) {
 		{scalar.AskRoleOID, str("mz_system"), oid(10)},
 		{scalar.AskCollationOID, str("pg_catalog.default"), oid(100)},
 		{scalar.AskViewDef, num(byName("v")), str("SELECT * FROM materialize.public.t AS t;")},
-		{scalar.AskIndexDef, num(byName("i")), str("CREATE INDEX i IN CLUSTER quickstart ON materialize.public.t USING arrangement (b, (a + 1))")},
+		{scalar.AskIndexDef, num(byName("i")),
+			str("CREATE INDEX i IN CLUSTER quickstart ON materialize.public.t USING arrangement (b, (a + 1))")},
 		{scalar.AskIndexColumn, scalar.Ask2(uint32(byName("i")), 1), str("b")},
 		{scalar.AskIndexColumn, scalar.Ask2(uint32(byName("i")), 2), str("a + 1")},
 		{scalar.AskComment, scalar.Ask2(oidPgClass, uint32(byName("t"))), str("a table")},

@@ -40,7 +40,8 @@ type operator struct {
 func functions() (list []function, ops []operator) {
 	all := fn.All()
 	for _, f := range all.Scalars {
-		list = append(list, function{f.OID, f.Name, f.Schema, f.Args, f.Ret, f.Variadic, f.Strict, false, 'f', volatility(f.Volatility), f.Doc})
+		list = append(list, function{f.OID, f.Name, f.Schema, f.Args, f.Ret, f.Variadic, f.Strict, false, 'f',
+			volatility(f.Volatility), f.Doc})
 	}
 	for _, f := range all.Aggregates {
 		list = append(list, function{f.OID, f.Name, f.Schema, f.Args, f.Ret, false, false, false, 'a', 'i', f.Doc})
@@ -203,7 +204,8 @@ func (s *Set) functionRelations() []relation {
 		define(p, 2617, "pg_operator", "oid oid!, oprname name!, oprnamespace oid!, oprowner oid!, oprkind char!, oprcanmerge bool!, "+
 			"oprcanhash bool!, oprleft oid!, oprright oid!, oprresult oid!, oprcom oid!, oprnegate oid!, oprcode regproc!, "+
 			"oprrest regproc!, oprjoin regproc!", s.pgOperator),
-		define(p, 2605, "pg_cast", "oid oid!, castsource oid!, casttarget oid!, castfunc oid!, castcontext char!, castmethod char!", pgCast),
+		define(p, 2605, "pg_cast",
+			"oid oid!, castsource oid!, casttarget oid!, castfunc oid!, castcontext char!, castmethod char!", pgCast),
 		define(m, 16628, "mz_functions", "id text!, oid oid!, schema_id text!, name text!, argument_type_ids _text!, "+
 			"variadic_argument_type_id text, return_type_id text, returns_set bool!, owner_id text!", s.mzFunctions),
 		define(m, 16629, "mz_operators", "oid oid!, name text!, argument_type_ids _text!, return_type_id text", s.mzOperators),
@@ -225,7 +227,8 @@ func (s *Set) pgProc(in *input, out *vec.Block) {
 		if f.set {
 			rows = 1000
 		}
-		out.AppendRow(1, oid(f.oid), str(f.name), oid(in.Catalog.Schema(schemaID(f.schema)).OID), oid(10), oid(oidLanguageInternal), vec.FloatOf(1),
+		out.AppendRow(1, oid(f.oid), str(f.name), oid(in.Catalog.Schema(schemaID(f.schema)).OID), oid(10),
+			oid(oidLanguageInternal), vec.FloatOf(1),
 			vec.FloatOf(rows), oid(variadic), oid(0), char(f.kind), no, no,
 			boolean(f.strict), boolean(f.set), char(f.volatility), char('s'), num(len(f.args)), num(0),
 			oid(uint32(f.ret.OID)), oidVector(f.argTypes()), null, null, null,
@@ -257,7 +260,8 @@ func (s *Set) pgOperator(_ *input, out *vec.Block) {
 // pgCast numbers the casts by their types, whose numbers have fifteen bits.
 func pgCast(_ *input, out *vec.Block) {
 	for _, c := range casts() {
-		out.AppendRow(1, oid(uint32(c.from)<<15|uint32(c.to)), oid(uint32(c.from)), oid(uint32(c.to)), oid(c.fn), char(c.context), char(c.method))
+		out.AppendRow(1, oid(uint32(c.from)<<15|uint32(c.to)), oid(uint32(c.from)), oid(uint32(c.to)), oid(c.fn),
+			char(c.context), char(c.method))
 	}
 }
 

@@ -16,7 +16,8 @@ func mzCatalog() []relation {
 	object := "id text!, oid oid!, schema_id text!, name text!, type text!, owner_id text!, cluster_id text, privileges _aclitem"
 	return []relation{
 		define(p, 16600, "mz_databases", "id text!, oid oid!, name text!, owner_id text!, privileges _aclitem", mzDatabases),
-		define(p, 16601, "mz_schemas", "id text!, oid oid!, database_id text, name text!, owner_id text!, privileges _aclitem", mzSchemas),
+		define(p, 16601, "mz_schemas",
+			"id text!, oid oid!, database_id text, name text!, owner_id text!, privileges _aclitem", mzSchemas),
 		define(p, 16602, "mz_objects", object, mzObjects),
 		define(p, 16603, "mz_relations", object, mzRelations),
 		define(p, 16604, "mz_tables", "id text!, oid oid!, schema_id text!, name text!, owner_id text!, privileges _aclitem"+sql+
@@ -90,17 +91,20 @@ func mzSchemas(in *input, out *vec.Block) {
 
 func mzObjects(in *input, out *vec.Block) {
 	for it := range in.Catalog.Items() {
-		out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(kindName(it.Kind)), id(it.Owner), idOrNull(it.Cluster), null)
+		out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(kindName(it.Kind)), id(it.Owner),
+			idOrNull(it.Cluster), null)
 	}
 	for t := range allTypes() {
-		out.AppendRow(1, id(typeID(t)), oid(uint32(t.OID)), id(typeSchema(t)), str(t.Name()), str("type"), id(catalog.RoleSystem), null, null)
+		out.AppendRow(1, id(typeID(t)), oid(uint32(t.OID)), id(typeSchema(t)), str(t.Name()), str("type"),
+			id(catalog.RoleSystem), null, null)
 	}
 }
 
 func mzRelations(in *input, out *vec.Block) {
 	for it := range in.Catalog.Items() {
 		if it.Kind != catalog.Index {
-			out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(kindName(it.Kind)), id(it.Owner), idOrNull(it.Cluster), null)
+			out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(kindName(it.Kind)), id(it.Owner),
+				idOrNull(it.Cluster), null)
 		}
 	}
 }
@@ -118,7 +122,8 @@ func mzViews(in *input, out *vec.Block) {
 	for it := range in.Catalog.Items() {
 		if it.Kind.IsView() {
 			sql := in.createSQL(it)
-			out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(viewDefinition(in.Catalog, it)), id(it.Owner), null, sql, sql)
+			out.AppendRow(1, id(it.ID), oid(it.OID), id(it.Schema), str(it.Name), str(viewDefinition(in.Catalog, it)),
+				id(it.Owner), null, sql, sql)
 		}
 	}
 }

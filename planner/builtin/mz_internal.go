@@ -24,9 +24,11 @@ func mzInternal() []relation {
 			"comment text!", mzShowMaterializedViews),
 		define(p, 16715, "mz_show_indexes", "id text!, schema_id text!, on_id text!, cluster_id text!, name text!, on text!, "+
 			"cluster text!, key _text!, comment text!", mzShowIndexes),
-		define(p, 16716, "mz_show_columns", "id text!, name text!, nullable bool!, type text!, position int8!, comment text!", mzShowColumns),
+		define(p, 16716, "mz_show_columns",
+			"id text!, name text!, nullable bool!, type text!, position int8!, comment text!", mzShowColumns),
 		define(p, 16717, "mz_show_clusters", "id text!, name text!, replicas text!, comment text!", mzShowClusters),
-		define(p, 16718, "mz_show_cluster_replicas", "cluster text!, replica text!, size text!, ready bool!, comment text!", mzShowClusterReplicas),
+		define(p, 16718, "mz_show_cluster_replicas",
+			"cluster text!, replica text!, size text!, ready bool!, comment text!", mzShowClusterReplicas),
 		define(p, 16719, "mz_show_objects", "id text!, schema_id text!, name text!, type text!, comment text!", mzShowObjects),
 		define(p, 16720, "mz_show_types", named, mzShowTypes),
 		define(p, 16721, "mz_show_roles", "id text!, name text!, comment text!", mzShowRoles),
@@ -114,7 +116,8 @@ func showItems(a, b catalog.Kind) func(in *input, out *vec.Block) {
 func mzShowMaterializedViews(in *input, out *vec.Block) {
 	for it := range in.Catalog.Items() {
 		if it.Kind == catalog.MaterializedView {
-			out.AppendRow(1, id(it.ID), id(it.Schema), str(it.Name), id(it.Cluster), str(in.Catalog.Cluster(it.Cluster).Name), str(it.Comment))
+			out.AppendRow(1, id(it.ID), id(it.Schema), str(it.Name), id(it.Cluster),
+				str(in.Catalog.Cluster(it.Cluster).Name), str(it.Comment))
 		}
 	}
 }

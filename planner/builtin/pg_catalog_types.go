@@ -118,7 +118,8 @@ func pgType(in *input, out *vec.Block) {
 		}
 		l := layoutOf(t)
 		none := oid(0)
-		out.AppendRow(1, oid(uint32(t.OID)), str(t.Name()), oid(in.Catalog.Schema(typeSchema(t)).OID), oid(10), num(t.Len()), boolean(l.byVal),
+		out.AppendRow(1, oid(uint32(t.OID)), str(t.Name()), oid(in.Catalog.Schema(typeSchema(t)).OID), oid(10),
+			num(t.Len()), boolean(l.byVal),
 			char(kind), char(t.Category()), boolean(t.Preferred()), boolean(true), char(','), none,
 			none, oid(elem), oid(array), none, none, none,
 			none, none, none, none, char(l.align), char(l.storage),
@@ -139,7 +140,8 @@ type collation struct {
 }
 
 func collations() []collation {
-	return []collation{{oidCollationDefault, "default", 'd', ""}, {oidCollationC, "C", 'c', "C"}, {oidCollationPosix, "POSIX", 'c', "POSIX"}}
+	return []collation{{oidCollationDefault, "default", 'd', ""}, {oidCollationC, "C", 'c', "C"}, {oidCollationPosix,
+		"POSIX", 'c', "POSIX"}}
 }
 
 func pgCollation(_ *input, out *vec.Block) {

@@ -32,7 +32,8 @@ func New() *Set {
 	for i := range s.operators {
 		s.operatorAt[s.operators[i].oid] = i
 	}
-	for _, list := range [][]relation{pgCatalog(), s.functionRelations(), pgCatalogEmpty(), informationSchema(), mzCatalog(), mzInternal()} {
+	for _, list := range [][]relation{pgCatalog(), s.functionRelations(), pgCatalogEmpty(), informationSchema(),
+		mzCatalog(), mzInternal()} {
 		for _, r := range list {
 			if s.byID[r.item.ID].item != nil {
 				invariants.Failf("builtin: %s and %s have one id", s.byID[r.item.ID].item.Name, r.item.Name)

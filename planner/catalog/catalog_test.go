@@ -302,7 +302,8 @@ func TestSizes(t *testing.T) {
 }
 
 func TestTextRoundTrip(t *testing.T) {
-	sql := `SELECT "a""b", '` + "x" + `' FROM "` + Mark(tvc.ID{Class: 'u', N: 7}) + `" AS t JOIN "` + Mark(tvc.ID{Class: 's', N: 1000}) + `" AS "q" ON true`
+	sql := `SELECT "a""b", '` + "x" + `' FROM "` + Mark(tvc.ID{Class: 'u',
+		N: 7}) + `" AS t JOIN "` + Mark(tvc.ID{Class: 's', N: 1000}) + `" AS "q" ON true`
 	text := ParseText(sql)
 	got := text.Render(func(id tvc.ID) string { return "<" + id.String() + ">" })
 	if want := `SELECT "a""b", 'x' FROM <u7> AS t JOIN <s1000> AS "q" ON true`; got != want {

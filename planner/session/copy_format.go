@@ -102,8 +102,10 @@ func (f *CopyFormat) option(o ast.Option, from bool) error {
 		return columnsOption(o, &f.forceNull, nil)
 	case "ENCODING":
 		name, err := optionWord(o)
-		if plain := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)); err == nil && plain != "utf8" && plain != "unicode" {
-			return pgerr.Newf(pgerr.InvalidParameterValue, "argument to option \"encoding\" must be a valid encoding name").At(o.Position())
+		if plain := strings.ToLower(strings.NewReplacer("-", "", "_",
+			"").Replace(name)); err == nil && plain != "utf8" && plain != "unicode" {
+			return pgerr.Newf(pgerr.InvalidParameterValue,
+				"argument to option \"encoding\" must be a valid encoding name").At(o.Position())
 		}
 		return err
 	case "FREEZE":

@@ -78,7 +78,8 @@ func TestCopyScannerIsPostgres(t *testing.T) {
 		want := copyInPostgres(t, conn, data.String(), strings.Join(clauses, ", "))
 		for range 3 {
 			if got := scanAll(t, options, data.String(), rnd); got != want {
-				t.Fatalf("round %d: COPY with (%s) of %q gives\n%s\nwant\n%s", round, strings.Join(clauses, ", "), data.String(), got, want)
+				t.Fatalf("round %d: COPY with (%s) of %q gives\n%s\nwant\n%s", round, strings.Join(clauses, ", "),
+					data.String(), got, want)
 			}
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // nameOf takes a name apart.
 func nameOf(n ast.Name) (catalog.Name, error) {
 	if len(n.Parts) > 3 {
-		return catalog.Name{}, pgerr.Newf(pgerr.SyntaxError, "improper qualified name (too many dotted names): %s", strings.Join(n.Parts, ".")).
+		return catalog.Name{}, pgerr.Newf(pgerr.SyntaxError, "improper qualified name (too many dotted names): %s",
+			strings.Join(n.Parts, ".")).
 			At(n.Position())
 	}
 	return catalog.Name{Database: n.Database(), Schema: n.Schema(), Item: n.Object()}, nil

@@ -106,7 +106,8 @@ func (b *binding) item(kind ast.ObjectKind, n ast.Name) (*catalog.Item, *pgerr.E
 	if it.Kind.String() == kind.Lower() {
 		return it, nil
 	}
-	return nil, wrongKind(it, kind).WithHint("Use DROP %s to remove %s.", strings.ToUpper(it.Kind.String()), withArticle(it.Kind.String()))
+	return nil, wrongKind(it, kind).WithHint("Use DROP %s to remove %s.", strings.ToUpper(it.Kind.String()),
+		withArticle(it.Kind.String()))
 }
 
 // relation finds the item of a kind that a name means, for ALTER and COMMENT. ALTER TABLE does for all kinds.

@@ -50,7 +50,8 @@ func (s *Session) explain(stmt *statement, st *ast.Explain, args *arguments) (*R
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Columns: explainColumns(st), rows: &blockReader{rows: textRows([]string{text})}, tag: func(int64) string { return "EXPLAIN" }}, nil
+	return &Result{Columns: explainColumns(st), rows: &blockReader{rows: textRows([]string{text})},
+		tag: func(int64) string { return "EXPLAIN" }}, nil
 }
 
 func (p *planner) explain(st *ast.Explain) (string, error) {

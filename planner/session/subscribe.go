@@ -79,7 +79,8 @@ func (s *Session) openFeed(stmt *statement, st *ast.Subscribe, args *arguments) 
 		}
 		if upTo != 0 && tvc.Frontier(read.At()/1000*1000) > upTo {
 			defer read.Release()
-			return nil, nil, pgerr.Newf(pgerr.InvalidParameterValue, "subscription lower bound (AS OF) is greater than its upper bound (UP TO): %d > %d",
+			return nil, nil, pgerr.Newf(pgerr.InvalidParameterValue,
+				"subscription lower bound (AS OF) is greater than its upper bound (UP TO): %d > %d",
 				read.At().Millis(), tvc.Time(upTo).Millis())
 		}
 		p.env.logical = read.At()

@@ -85,7 +85,8 @@ func (s *Session) writeOnce(stmt *statement, st ast.Statement, args *arguments) 
 	if err != nil {
 		return nil, err
 	}
-	w := &written{verb: map[bind.WriteKind]string{bind.InsertRows: "INSERT", bind.UpdateRows: "UPDATE", bind.DeleteRows: "DELETE"}[b.Kind],
+	w := &written{verb: map[bind.WriteKind]string{bind.InsertRows: "INSERT", bind.UpdateRows: "UPDATE",
+		bind.DeleteRows: "DELETE"}[b.Kind],
 		reads: b.Reads}
 	if b.Returning != nil {
 		w.cols = columnsOf(*b.Returning)
