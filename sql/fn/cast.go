@@ -93,6 +93,8 @@ func baseCast(from, to types.T, ctx types.CastContext) *scalar.Func {
 	switch {
 	case from.OID == to.OID && from.Record != nil && to.Record != nil && !from.Equal(to):
 		return castRecord(from, to, ctx)
+	case from.OID == to.OID && from.IsArray() && to.Mod != types.NoMod && to.Mod != from.Mod:
+		return castArray(from, to, ctx)
 	case from.OID == to.OID:
 		return withMod(newCast(from, to, 0, strict).relabelled(), from, to, ctx)
 	case from.OID == types.OIDUnknown && to.OID == types.OIDText:
@@ -100,7 +102,7 @@ func baseCast(from, to types.T, ctx types.CastContext) *scalar.Func {
 	case from.OID == types.OIDUnknown && to.Category() == 'S':
 		return castIndex[castKey{types.OIDText, to.OID}].bind(from, to, ctx)
 	case from.OID == types.OIDUnknown:
-		return readCast(from, to)
+		return readCast(from, to, ctx)
 	case c != nil && c.ctx > ctx:
 		return nil
 	case c != nil:
@@ -109,7 +111,7 @@ func baseCast(from, to types.T, ctx types.CastContext) *scalar.Func {
 		if to.Category() == 'S' {
 			return withMod(printCast(from, to), from, to, ctx)
 		}
-		return readCast(from, to)
+		return readCast(from, to, ctx)
 	case to.OID == types.OIDRecord && from.Record != nil:
 		return (*scalar.Func)(newCast(from, to, 0, strict).relabelled())
 	}
@@ -157,15 +159,21 @@ func withMod(f *castFunc, from, to types.T, ctx types.CastContext) *scalar.Func 
 		f.Relabel, f.Kernel = false, m.kernel
 		return (*scalar.Func)(f)
 	}
-	first := (scalar.Func)(*f)
 	second := kern(f.Name, m.oid, strict, sig(types.Of(to.OID)), to, m.kernel, "")
-	f.Kernel = nil
+	return f.then(&second)
+}
+
+// then makes f do another cast with what it gives.
+func (f *castFunc) then(second *scalar.Func) *scalar.Func {
+	first := (scalar.Func)(*f)
+	f.Kernel, f.OID, f.Ret = nil, second.OID, second.Ret
+	f.CanFail = f.CanFail || second.CanFail
 	f.Row = func(env scalar.Env, a []vec.Datum) (vec.Datum, error) {
-		v, err := first.Apply(env, a, to.Kind())
-		if err != nil || v.IsNull() {
+		v, err := first.Apply(env, a, second.Ret.Kind())
+		if err != nil {
 			return v, err
 		}
-		return second.Apply(env, []vec.Datum{v}, to.Kind())
+		return applyCast(second, env, v)
 	}
 	return (*scalar.Func)(f)
 }

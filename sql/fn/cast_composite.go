@@ -20,7 +20,8 @@ func castArray(from, to types.T, ctx types.CastContext) *scalar.Func {
 	if !ok {
 		return nil
 	}
-	f := newCast(from, to, 0, strict)
+	// With the elements' number, which tells a cast that cuts from one that fails.
+	f := newCast(from, to, elem.OID, strict)
 	f.CanFail, f.Volatility = elem.CanFail, elem.Volatility
 	if elem.Relabel {
 		// Elements of one kind are encoded alike.
@@ -45,7 +46,7 @@ func castRecord(from, to types.T, ctx types.CastContext) *scalar.Func {
 		return nil
 	}
 	casts := make([]*scalar.Func, len(from.Record.Fields))
-	f := newCast(from, to, 0, strict)
+	f := newCast(from, to, 17980+uint32(ctx), strict)
 	for i, field := range from.Record.Fields {
 		c, ok := Cast(field.Type, to.Record.Fields[i].Type, ctx)
 		if !ok {

@@ -144,9 +144,13 @@ func finishString(dst []byte, at int, to types.T) []byte {
 
 // readCast reads values of a type from strings, and does what the type's modifier asks for. Strings of other
 // types are cast, not read.
-func readCast(from, to types.T) *scalar.Func {
+func readCast(from, to types.T, ctx types.CastContext) *scalar.Func {
 	if pseudo(to) && to.Record == nil || to.OID == types.OIDUnknown {
 		return nil
+	}
+	if plain := types.Of(to.OID); to.IsArray() && to.Mod != types.NoMod {
+		// Elements that are too long are an error to who reads, but a cast that was written cuts them.
+		return (*castFunc)(readCast(from, plain, ctx)).then(castArray(plain, to, ctx))
 	}
 	f := newCast(from, to, 0, strict|fails)
 	if hasNamed(to) {
