@@ -46,6 +46,9 @@ func place(dir string) (folder, room, bool) {
 			if r.name == rest {
 				return f, r, true
 			}
+			if inner, inside := strings.CutPrefix(rest, r.name+"/"); inside && inner == path.Base(r.name)+"test" {
+				return f, room{name: rest, floor: r.floor + 1, forTests: true}, true
+			}
 		}
 	}
 	return folder{}, room{}, false
@@ -125,6 +128,8 @@ func checkDependencies(t *tree) []finding {
 }
 
 func dependencyProblem(f *file, p string) string {
+	_, r, _ := place(f.dir)
+	forTests := f.test || r.forTests
 	best := dependency{}
 	for _, d := range dependencies {
 		if (p == d.path || strings.HasPrefix(p, d.path+"/")) && len(d.path) > len(best.path) {
@@ -135,7 +140,7 @@ func dependencyProblem(f *file, p string) string {
 	switch {
 	case best.path == "" && strings.Contains(first, "."):
 		return fmt.Sprintf("imports %s, which is not on the list of dependencies (cmd/tidy/layers.go)", p)
-	case best.path == "" || best.in == nil || f.test:
+	case best.path == "" || best.in == nil || forTests:
 		return ""
 	}
 	for _, prefix := range best.in {

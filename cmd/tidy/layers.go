@@ -23,7 +23,8 @@ type door struct {
 	only string
 }
 
-// room is a package; it imports rooms of its folder on lower floors only.
+// room is a package; it imports rooms of its folder on lower floors only. A room may have a package for tests inside it,
+// "bind/bindtest", which stands above it and needs no entry of its own.
 type room struct {
 	name  string
 	floor int
@@ -40,11 +41,13 @@ var folders = []folder{
 		rooms: []room{
 			{name: "invariants", floor: 1}, {name: "pgtest", floor: 1, forTests: true}, {name: "pgerr", floor: 1},
 			// Parsing and printing values fails with errors for clients, and checks its own promises.
-			{name: "ast", floor: 2}, {name: "types", floor: 2}, {name: "adt", floor: 2},
-			{name: "parser", floor: 3}, {name: "vec", floor: 3}, {name: "settings", floor: 3},
+			{name: "ast", floor: 2}, {name: "types", floor: 2},
+			// An array is of elements of some type.
+			{name: "adt", floor: 3},
+			{name: "parser", floor: 4}, {name: "vec", floor: 4}, {name: "settings", floor: 4},
 			// Rows are made of columns and decoded back into them.
-			{name: "row", floor: 4},
-			{name: "scalar", floor: 5}, {name: "fn", floor: 6},
+			{name: "row", floor: 5},
+			{name: "scalar", floor: 6}, {name: "fn", floor: 7},
 		},
 	},
 	{
@@ -78,7 +81,8 @@ var folders = []folder{
 			// An index is a sink that hands its arrangement to the operators that read one.
 			{name: "sink", floor: 4}, {name: "ingest", floor: 4}, {name: "introspect", floor: 4},
 			{name: "render", floor: 5},
-			{name: "engine", floor: 6}, {name: "controller", floor: 6},
+			// The controller starts the engines of its own process.
+			{name: "engine", floor: 6}, {name: "controller", floor: 7},
 		},
 	},
 	{
