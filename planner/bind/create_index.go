@@ -6,6 +6,7 @@ import (
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
@@ -83,7 +84,11 @@ func (b *binder) indexKey(it, on *catalog.Item, e *ast.CreateIndex) error {
 			continue
 		}
 		col := types.Column{Name: figureName(k.Expr), Type: x.Type(), Nullable: logical.Nullable(x, &on.Rel)}
-		b.keyPart(it, catalog.KeyPart{Column: -1, SQL: ast.Format(unqualified(k.Expr)), Type: x.Type()}, col)
+		text, err := b.keyText(on, k.Expr)
+		if err != nil {
+			return err
+		}
+		b.keyPart(it, catalog.KeyPart{Column: -1, SQL: text, Type: x.Type()}, col)
 	}
 	return nil
 }
@@ -107,13 +112,21 @@ func defaultKey(on *catalog.Item) []int {
 	return best
 }
 
-// unqualified is a key's expression with its columns named by themselves, so that a renamed relation does not
-// matter. Keys name columns of one relation only.
-func unqualified(e ast.Expr) ast.Expr {
-	if c, ok := e.(*ast.Column); ok && len(c.Names) > 1 {
-		return &ast.Column{Pos: c.Pos, Names: c.Names[len(c.Names)-1:]}
+// keyText is a key's expression with its columns named by themselves, so that a renamed relation does not matter.
+// The client's tree is not written to: a copy is.
+func (b *binder) keyText(on *catalog.Item, e ast.Expr) (string, error) {
+	own, err := parser.Expr(ast.Format(e))
+	if err != nil {
+		return "", err
 	}
-	return e
+	env := *b.env
+	c := newBinder(&env)
+	c.noted = &notes{keep: 1}
+	if _, err := c.rowExpr(on, inIndex, own); err != nil {
+		return "", err
+	}
+	c.noted.shorten()
+	return ast.Format(own), nil
 }
 
 // indexName makes up a name that nothing else has: t_a_b_idx, then t_a_b_idx1.

@@ -106,7 +106,7 @@ func (b *binder) text(query *ast.Query) (catalog.Text, error) {
 	}
 	env := *b.env
 	c := newBinder(&env)
-	c.noted = &notes{tables: map[*ast.TableRef]*catalog.Item{}, columns: map[*ast.Column]int{}}
+	c.noted = &notes{tables: map[*ast.TableRef]*catalog.Item{}, keep: 2}
 	if _, err := c.query(own, nil); err != nil {
 		return catalog.Text{}, err
 	}
@@ -116,8 +116,13 @@ func (b *binder) text(query *ast.Query) (catalog.Text, error) {
 		}
 		ref.Name = ast.MakeName(catalog.Mark(it.ID))
 	}
-	for col, keep := range c.noted.columns {
-		col.Names = col.Names[len(col.Names)-keep:]
-	}
+	c.noted.shorten()
 	return catalog.ParseText(ast.Format(own)), nil
+}
+
+// shorten takes the names off columns that do not stay.
+func (n *notes) shorten() {
+	for _, c := range n.columns {
+		c.Names = c.Names[len(c.Names)-n.keep:]
+	}
 }

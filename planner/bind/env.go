@@ -57,8 +57,10 @@ type binder struct {
 
 // notes is what is written differently in a stored statement.
 type notes struct {
-	tables  map[*ast.TableRef]*catalog.Item
-	columns map[*ast.Column]int // how many of its names stay
+	tables map[*ast.TableRef]*catalog.Item
+	// columns are those with more than keep names, of which only the last so many stay.
+	columns []*ast.Column
+	keep    int
 }
 
 func newBinder(env *Env) *binder {

@@ -209,9 +209,12 @@ func (q *query) isNull(e *ast.Is) (scalar.Expr, error) {
 		}
 	}
 	for i, p := range parts {
-		p, err := q.b.settle(p, e.Pos)
-		if err != nil {
-			return nil, err
+		// That it may be NULL says nothing of a parameter's type.
+		if _, isParam := p.(*scalar.Param); !isParam {
+			var err error
+			if p, err = q.b.settle(p, e.Pos); err != nil {
+				return nil, err
+			}
 		}
 		parts[i] = &scalar.IsNull{Arg: p}
 		if e.Not {
@@ -303,27 +306,29 @@ func (q *query) caseOf(e *ast.Case) (scalar.Expr, error) {
 	}
 	c := &scalar.Case{}
 	// The ELSE comes first in the choice of the type, as in PostgreSQL.
-	var results []scalar.Expr
-	if e.Else != nil {
-		r, err := q.expr(e.Else)
-		if err != nil {
-			return nil, err
-		}
-		results = append(results, r)
-	} else {
-		results = append(results, &scalar.Const{Value: vec.Null, T: types.TUnknown})
-	}
+	results := make([]scalar.Expr, 1, len(e.Whens)+1)
+	guards := len(q.guards)
+	defer func() { q.guards = q.guards[:guards] }()
 	for _, w := range e.Whens {
 		cond, err := q.whenCond(arg, e, w)
 		if err != nil {
 			return nil, err
 		}
+		q.guards = append(q.guards, cond)
 		then, err := q.expr(w.Then)
 		if err != nil {
 			return nil, err
 		}
+		q.guards[len(q.guards)-1] = fn.Not(&scalar.Coalesce{Args: []scalar.Expr{cond, scalar.False}, T: types.TBool})
 		c.Whens = append(c.Whens, scalar.When{Cond: cond})
 		results = append(results, then)
+	}
+	results[0] = &scalar.Const{Value: vec.Null, T: types.TUnknown}
+	if e.Else != nil {
+		var err error
+		if results[0], err = q.expr(e.Else); err != nil {
+			return nil, err
+		}
 	}
 	t, err := q.b.common("CASE", results, func(i int) ast.Pos {
 		if i == 0 {

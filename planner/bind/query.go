@@ -61,6 +61,8 @@ type query struct {
 	aggs   []aggregate
 	subs   []subquery
 	sets   []setFunc
+	// guards are conditions under which alone the value of what is being bound is asked for: branches of CASE.
+	guards []scalar.Expr
 	// inAgg counts the aggregates around what is being bound; inCase the CASEs and COALESCEs.
 	inAgg, inCase int
 }
@@ -113,8 +115,16 @@ func (q *query) in(c clause, e ast.Expr) (scalar.Expr, error) {
 	return q.expr(e)
 }
 
-// addSub makes a subquery a virtual column.
+// addSub makes a subquery a virtual column. One that may give too many rows is computed only where its value is
+// asked for.
 func (q *query) addSub(kind logical.ApplyKind, node logical.Node, t types.T, pos ast.Pos) scalar.Expr {
+	if kind == logical.ApplyScalar && len(q.guards) > 0 && !logical.HasKey(node.Rel(), nil) {
+		guards := make([]scalar.Expr, len(q.guards))
+		for i, g := range q.guards {
+			guards[i] = inward(g)
+		}
+		node = logical.NewFilter(node, guards...)
+	}
 	q.subs = append(q.subs, subquery{kind, node, t, pos})
 	return &scalar.Col{Index: subCol + len(q.subs) - 1, T: t}
 }

@@ -180,8 +180,8 @@ func (q *query) name(e *ast.Column) (scalar.Expr, error) {
 	if src == nil {
 		return nil, q.noRelation(qualifier, e.Pos)
 	}
-	if q.b.noted != nil && len(names) > 2 {
-		q.b.noted.columns[e] = 2
+	if noted := q.b.noted; noted != nil && len(names) > noted.keep {
+		noted.columns = append(noted.columns, e)
 	}
 	c, ok, ambiguous := src.column(last)
 	if ambiguous {

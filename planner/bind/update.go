@@ -105,7 +105,7 @@ func (b *binder) setColumns(q *query, it *catalog.Item, s ast.Assign, row []scal
 			}
 		}
 		if len(values) != len(s.Columns) {
-			return fail(s.Pos, pgerr.SyntaxError, "number of columns does not match number of values")
+			return fail(posOf(s.Value), pgerr.SyntaxError, "number of columns does not match number of values")
 		}
 	}
 	for i, name := range s.Columns {

@@ -16,7 +16,8 @@ const (
 )
 
 // Equation takes an equality apart whose truth is equality of values, so that it can be a join key or put one
-// side for the other: a = b, or NOT (a IS DISTINCT FROM b).
+// side for the other: a = b, or NOT (a IS DISTINCT FROM b). Casts that change nothing but the type are left out:
+// the sides may have two types, whose equal values are equal data.
 func Equation(e scalar.Expr) (a, b scalar.Expr, ok bool) {
 	c, isCall := e.(*scalar.Call)
 	if !isCall {
@@ -33,13 +34,24 @@ func Equation(e scalar.Expr) (a, b scalar.Expr, ok bool) {
 	if !comparable(c.Args[0].Type(), c.Args[1].Type()) {
 		return nil, nil, false
 	}
-	return c.Args[0], c.Args[1], true
+	return relabelled(c.Args[0]), relabelled(c.Args[1]), true
+}
+
+// relabelled is what a value was before casts that only call it by another type.
+func relabelled(e scalar.Expr) scalar.Expr {
+	for {
+		c, ok := e.(*scalar.Call)
+		if !ok || !c.Func.Relabel {
+			return e
+		}
+		e = c.Args[0]
+	}
 }
 
 // IsNullEq says whether an equation takes NULL for a value like others.
 func IsNullEq(e scalar.Expr) bool { _, ok := Negated(e); return ok }
 
-// WithSides is the equation e between other expressions of the same types.
+// WithSides is the equation e between other expressions, of the types that Equation gave or of the operator's.
 func WithSides(e, a, b scalar.Expr) scalar.Expr {
 	c := e.(*scalar.Call)
 	if c.Func.Name == fnNot {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/planner/logical"
-	"github.com/tributary-db/tributary/sql/fn"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 )
@@ -137,8 +136,7 @@ func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 			continue
 		}
 		at := c.partOf(outer)
-		l, r, ok := unified(outer, inner)
-		if at < 0 || !ok {
+		if at < 0 {
 			continue
 		}
 		used[k] = true
@@ -149,8 +147,8 @@ func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 		if !nullEq {
 			c.known = append(c.known, [2]scalar.Expr{outer, inner})
 		}
-		s.left = append(s.left, place{at, c.column(at, l)})
-		s.right = append(s.right, c.column(last, r))
+		s.left = append(s.left, place{at, c.column(at, outer)})
+		s.right = append(s.right, c.column(last, inner))
 		s.nullEq = append(s.nullEq, nullEq)
 	}
 	c.stages = append(c.stages, s)
@@ -172,21 +170,6 @@ func (c *chain) follows(outer, inner scalar.Expr) bool {
 		}
 	}
 	return has(inner)
-}
-
-// unified gives both sides of an equation one type.
-func unified(a, b scalar.Expr) (scalar.Expr, scalar.Expr, bool) {
-	from, to := a.Type(), b.Type()
-	if from.OID == to.OID {
-		return a, b, true
-	}
-	if f, ok := fn.Cast(from, to, types.Implicit); ok && !f.CanFail {
-		return &scalar.Call{Func: f, Args: []scalar.Expr{a}, T: to}, b, true
-	}
-	if f, ok := fn.Cast(to, from, types.Implicit); ok && !f.CanFail {
-		return a, &scalar.Call{Func: f, Args: []scalar.Expr{b}, T: from}, true
-	}
-	return nil, nil, false
 }
 
 // column gives the column of a part that has e, which is over global columns; it is added if need be.

@@ -193,7 +193,13 @@ func facts(n logical.Node) []scalar.Expr {
 	case *logical.Filter:
 		return append(facts(n.Input()), n.Preds...)
 	case *logical.Map:
-		return facts(n.Input())
+		all := facts(n.Input())
+		for i, e := range n.Exprs {
+			if d, ok := scalar.IsConst(e); ok && !d.IsNull() {
+				all = append(slices.Clip(all), logical.Equals(logical.ColOf(n, logical.Arity(n.Input())+i), e))
+			}
+		}
+		return all
 	case *logical.Project:
 		at := map[int]int{}
 		for i := len(n.Cols) - 1; i >= 0; i-- {

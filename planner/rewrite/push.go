@@ -12,19 +12,19 @@ import (
 // fail goes no further than the next join, where it would meet rows that the join drops (promise W3).
 func push(n logical.Node) logical.Node { return pushInto(n, nil) }
 
-// pushInto is Filter(n, preds), with preds as far down as they can go. If nothing moves it is n itself.
+// pushInto is Filter(n, preds), with preds as far down as they can go. If nothing moves it is n itself. Maps,
+// projections and filters are one operator in the end: a condition goes through them if the operator below takes
+// it, and else stays where it is.
 func pushInto(n logical.Node, preds []scalar.Expr) logical.Node {
 	switch n := n.(type) {
 	case *logical.Filter:
 		return pushFilter(n, preds)
-	case *logical.Map:
-		return pushMap(n, preds)
-	case *logical.Project:
-		below := make([]scalar.Expr, len(preds))
-		for i, p := range preds {
-			below[i] = scalar.MapColumns(p, func(c int) int { return n.Cols[c] })
+	case *logical.Map, *logical.Project:
+		below, here := split(preds, func(p scalar.Expr) bool { return lands(n, p) })
+		for i, p := range below {
+			below[i], _ = through(n, p)
 		}
-		return withInput(n, pushInto(n.Input(), below))
+		return logical.NewFilter(withInput(n, pushInto(n.Inputs()[0], below)), here...)
 	case *logical.Join:
 		return pushJoin(n, preds)
 	case *logical.OuterJoin:
@@ -58,6 +58,48 @@ func pushInto(n logical.Node, preds []scalar.Expr) logical.Node {
 	return logical.NewFilter(logical.MapInputs(n, push), preds...)
 }
 
+// through is a condition on n's rows, n being a map, a projection or a filter, as one on its input's. A computed
+// column is put in as what it is computed as: it is then computed twice, above and below. false: that may fail
+// for rows that are dropped before (promise W3).
+func through(n logical.Node, p scalar.Expr) (scalar.Expr, bool) {
+	switch n := n.(type) {
+	case *logical.Project:
+		return scalar.MapColumns(p, func(c int) int { return n.Cols[c] }), true
+	case *logical.Map:
+		m := logical.Arity(n.Input())
+		if logical.UsedBy(p).Within(0, m) {
+			return p, true
+		}
+		by := make([]scalar.Expr, m+len(n.Exprs))
+		copy(by[m:], n.Exprs)
+		p = scalar.ReplaceColumns(p, by)
+		return p, !scalar.CanFail(p) && scalar.Depends(p) != scalar.Volatile
+	}
+	return p, true
+}
+
+// lands says whether a condition on n's rows would get into an operator below n's maps, projections and filters.
+func lands(n logical.Node, p scalar.Expr) bool {
+	switch n := n.(type) {
+	case *logical.Map, *logical.Project, *logical.Filter:
+		p, ok := through(n, p)
+		return ok && lands(n.Inputs()[0], p)
+	case *logical.Join, *logical.Union, *logical.Negate, *logical.Threshold, *logical.Let:
+		return true
+	case *logical.OuterJoin:
+		return !n.Full && !scalar.CanFail(p) && logical.UsedBy(p).Within(0, logical.Arity(n.Left()))
+	case *logical.SemiJoin:
+		return !scalar.CanFail(p)
+	case *logical.TableFunc:
+		return !scalar.CanFail(p) && logical.UsedBy(p).Within(0, logical.Arity(n.Input()))
+	case *logical.Reduce:
+		return keyOnly(n, p)
+	case *logical.TopK:
+		return !scalar.CanFail(p) && logical.SetOf(n.Group...).HasAll(scalar.Columns(p))
+	}
+	return false
+}
+
 // split tells the predicates for which is holds from the others.
 func split(preds []scalar.Expr, is func(scalar.Expr) bool) (yes, no []scalar.Expr) {
 	for _, p := range preds {
@@ -72,30 +114,12 @@ func split(preds []scalar.Expr, is func(scalar.Expr) bool) (yes, no []scalar.Exp
 
 // pushFilter keeps the filter as it is if nothing of it moves.
 func pushFilter(n *logical.Filter, preds []scalar.Expr) logical.Node {
-	all := append(slices.Clip(n.Preds), preds...)
-	in := pushInto(n.Input(), all)
-	if f, ok := in.(*logical.Filter); ok && f.Input() == n.Input() && slices.Equal(f.Preds, n.Preds) {
+	below, here := split(append(slices.Clip(n.Preds), preds...), func(p scalar.Expr) bool { return lands(n.Input(), p) })
+	in := pushInto(n.Input(), below)
+	if in == n.Input() && slices.Equal(here, n.Preds) {
 		return n
 	}
-	return in
-}
-
-// pushMap puts what a column is computed as in its place. The expression is then computed twice, above and
-// below; where they meet again in one operator, it is computed once.
-func pushMap(n *logical.Map, preds []scalar.Expr) logical.Node {
-	m := logical.Arity(n.Input())
-	by := make([]scalar.Expr, m+len(n.Exprs))
-	copy(by[m:], n.Exprs)
-	var below, here []scalar.Expr
-	for _, p := range preds {
-		q := scalar.ReplaceColumns(p, by)
-		if scalar.CanFail(q) && !logical.UsedBy(p).Within(0, m) || scalar.Depends(q) == scalar.Volatile {
-			here = append(here, p)
-		} else {
-			below = append(below, q)
-		}
-	}
-	return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
+	return logical.NewFilter(in, here...)
 }
 
 // pushAll puts the predicates on every input.
@@ -195,17 +219,16 @@ func pushSemi(n *logical.SemiJoin, preds []scalar.Expr) logical.Node {
 	return logical.NewFilter(join, here...)
 }
 
-// pushReduce: what is asked of a group's key is asked of its rows. A global aggregate has a row even if no
-// row is left, so nothing passes it.
+// keyOnly says whether a condition on a Reduce's rows is about its key alone. A global aggregate has a row even if
+// no row is left, so nothing passes it.
+func keyOnly(n *logical.Reduce, p scalar.Expr) bool {
+	used := logical.UsedBy(p)
+	return !n.Global && !scalar.CanFail(p) && used.Len() > 0 && used.Within(0, len(n.Keys))
+}
+
+// pushReduce: what is asked of a group's key is asked of its rows.
 func pushReduce(n *logical.Reduce, preds []scalar.Expr) logical.Node {
-	if n.Global {
-		return logical.NewFilter(withInput(n, push(n.Input())), preds...)
-	}
-	k := len(n.Keys)
-	below, here := split(preds, func(p scalar.Expr) bool {
-		used := logical.UsedBy(p)
-		return !scalar.CanFail(p) && used.Len() > 0 && used.Within(0, k)
-	})
+	below, here := split(preds, func(p scalar.Expr) bool { return keyOnly(n, p) })
 	for i, p := range below {
 		below[i] = scalar.MapColumns(p, func(c int) int { return n.Keys[c] })
 	}

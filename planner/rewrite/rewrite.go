@@ -51,30 +51,90 @@ type run struct{ opts Options }
 // cannot be computed.
 func Tree(n logical.Node, opts Options) (logical.Node, error) {
 	r := &run{opts}
-	n = r.apply(Fold, n, r.fold)
-	n = r.apply(Semi, n, semi)
+	if hasApply(n) {
+		n = r.apply(Fold, n, r.fold)
+		n = r.apply(Semi, n, semi)
+	}
 	n, err := decorrelate(n, opts.Off[Pull])
 	if err != nil {
 		return nil, err
 	}
 	n = r.rounds(n)
-	n = expand(n)
-	return r.rounds(n), nil
+	if has(n, joinsOfTwo) {
+		n = r.rounds(expand(n))
+	}
+	return n, nil
+}
+
+// kinds is a set of kinds of nodes.
+type kinds uint16
+
+const (
+	joins      kinds = 1 << iota // Join
+	joinsOfTwo                   // OuterJoin, SemiJoin
+	lets                         // Let
+	groups                       // Reduce, TopK, Guard
+	unions                       // Union, Negate
+	constant                     // Constant
+	conditions                   // what has a condition
+	anything                     // any node
+)
+
+// kindsOf gives the kinds of nodes that a tree has.
+func kindsOf(n logical.Node) kinds {
+	k := anything
+	logical.Walk(n, func(n logical.Node) bool {
+		switch n.(type) {
+		case *logical.Join:
+			k |= joins | conditions
+		case *logical.OuterJoin, *logical.SemiJoin:
+			k |= joinsOfTwo | conditions
+		case *logical.Filter:
+			k |= conditions
+		case *logical.Let:
+			k |= lets
+		case *logical.Reduce, *logical.TopK, *logical.Guard:
+			k |= groups
+		case *logical.Union, *logical.Negate:
+			k |= unions
+		case *logical.Constant:
+			k |= constant
+		}
+		return true
+	})
+	return k
+}
+
+func has(n logical.Node, k kinds) bool { return kindsOf(n)&k != 0 }
+
+// round is the order of the rules, and which kinds of nodes each is about: without any there is nothing to do.
+func (r *run) round() []step {
+	return []step{
+		{Inline, lets, inline}, {Fold, anything, r.fold}, {Empty, constant | conditions, empty}, {Outer, joinsOfTwo, outer},
+		{Push, conditions, push}, {Merge, joins, merge}, {Redundant, joins, redundant}, {Equate, joins | joinsOfTwo, equate},
+		{Push, joins | joinsOfTwo, push}, {Distinct, groups | joinsOfTwo, distinct}, {Union, unions, union}, {Demand, anything, demand},
+	}
+}
+
+type step struct {
+	rule  Rule
+	about kinds
+	f     func(logical.Node) logical.Node
 }
 
 // rounds applies the rules until they change nothing.
 func (r *run) rounds(n logical.Node) logical.Node {
-	rules := []struct {
-		rule Rule
-		f    func(logical.Node) logical.Node
-	}{
-		{Inline, inline}, {Fold, r.fold}, {Empty, empty}, {Outer, outer}, {Push, push}, {Merge, merge},
-		{Redundant, redundant}, {Equate, equate}, {Push, push}, {Distinct, distinct}, {Union, union}, {Demand, demand},
-	}
+	steps := r.round()
 	for range maxRounds {
 		before := n
-		for _, rule := range rules {
-			n = r.apply(rule.rule, n, rule.f)
+		k := kindsOf(n)
+		for _, s := range steps {
+			if k&s.about == 0 {
+				continue
+			}
+			if m := r.apply(s.rule, n, s.f); m != n {
+				n, k = m, kindsOf(m)
+			}
 		}
 		if n == before {
 			return n

@@ -8,9 +8,11 @@ import (
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/planner/bind"
+	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/planner/lower"
 	"github.com/tributary-db/tributary/planner/rewrite"
+	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -18,6 +20,9 @@ import (
 // Golden runs a command of a golden file:
 //
 //	exec                 runs statements that make or fill things
+//	create               binds a CREATE and prints the item; then makes it
+//	rename name=n to=m   renames an item
+//	write                prints what an INSERT, UPDATE or DELETE is bound to
 //	bind                 prints a query's tree as it is bound, and what is done last
 //	rewrite [rule=r …]   prints the tree rewritten by all optional rules, or by the named ones alone
 //	lower [lookup]       prints the plan; with lookup, an index may answer it
@@ -26,6 +31,15 @@ func (w *World) Golden(d *datadriven.TestData) string {
 	case "exec":
 		w.Exec(d.Input)
 		return ""
+	case "create":
+		return w.create(d.Input)
+	case "rename":
+		from := d.CmdArgs[0].Vals[0]
+		to := d.CmdArgs[1].Vals[0]
+		w.apply(&catalog.Rename{ID: w.Snapshot.Resolve(w.Env().Path, catalog.Name{Item: from}).ID, Name: to})
+		return ""
+	case "write":
+		return w.writeText(d.Input)
 	case "bind", "rewrite", "lower":
 		q, err := w.Query(d.Input)
 		if err != nil {
@@ -122,4 +136,61 @@ func (w *World) Indexes(id tvc.ID) []lower.Index {
 		list = append(list, ix)
 	}
 	return list
+}
+
+// create binds a CREATE, prints the item, and makes it.
+func (w *World) create(sql string) string {
+	list, err := parser.Parse(sql)
+	if err != nil {
+		return errorText(err)
+	}
+	it, err := w.item(list[0].AST)
+	if err != nil {
+		return errorText(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s\n", it.Kind, it.Name, it.Rel)
+	for i, d := range it.Defaults {
+		if d != "" {
+			fmt.Fprintf(&b, "default of %s: %s\n", it.Rel.Cols[i].Name, d)
+		}
+	}
+	for _, k := range it.Key {
+		fmt.Fprintf(&b, "key: column %d %s %s\n", k.Column, k.SQL, k.Type)
+	}
+	for _, k := range it.Rel.Keys {
+		fmt.Fprintf(&b, "unique: %v\n", k)
+	}
+	if !it.Query.IsEmpty() {
+		fmt.Fprintf(&b, "query: %s\n", it.Query.Render(func(id tvc.ID) string { return "[" + id.String() + "]" }))
+	}
+	if len(it.DependsOn) > 0 {
+		fmt.Fprintf(&b, "depends on: %v\n", it.DependsOn)
+	}
+	if err := w.add(it); err != nil {
+		return b.String() + errorText(err)
+	}
+	return b.String()
+}
+
+func (w *World) writeText(sql string) string {
+	list, err := parser.Parse(sql)
+	if err != nil {
+		return errorText(err)
+	}
+	b, err := bindWrite(w.Env(), list[0].AST)
+	if err != nil {
+		return errorText(err)
+	}
+	s := fmt.Sprintf("%s reads=%v\n", b.Table.Name, b.Reads)
+	if b.Rows != nil {
+		s += b.Rows.String()
+	}
+	if b.Root != nil {
+		s += logical.Format(b.Root)
+	}
+	if b.Returning != nil {
+		s += "returning " + b.Returning.String() + "\n"
+	}
+	return s
 }

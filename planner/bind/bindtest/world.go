@@ -83,34 +83,52 @@ func (w *World) Exec(sql string) {
 }
 
 func (w *World) run(s ast.Statement) error {
-	var it *catalog.Item
-	var err error
 	switch s := s.(type) {
-	case *ast.CreateTable:
-		it, err = bind.CreateTable(w.Env(), s)
-	case *ast.CreateView:
-		it, err = bind.CreateView(w.Env(), s)
-	case *ast.CreateMaterializedView:
-		it, err = bind.CreateMaterializedView(w.Env(), s)
-	case *ast.CreateIndex:
-		it, err = bind.CreateIndex(w.Env(), s)
 	case *ast.CreateSchema:
-		db, _ := w.Snapshot.ResolveDatabase("materialize")
-		w.apply(&catalog.CreateSchema{Database: db.ID, Name: s.Name.Object()})
+		db, err := w.Snapshot.ResolveDatabase("materialize")
+		if err == nil {
+			w.apply(&catalog.CreateSchema{Database: db.ID, Name: s.Name.Object()})
+		}
+		return err
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		if a := w.Write(s); a.Err != nil {
+			return a.Err
+		}
 		return nil
-	case *ast.Insert:
-		return w.insert(s)
-	default:
-		return fmt.Errorf("no way to run a %T", s)
 	}
+	it, err := w.item(s)
 	if err != nil {
 		return err
 	}
-	if it.Kind == catalog.Index || it.Kind == catalog.MaterializedView {
+	return w.add(it)
+}
+
+// item binds a CREATE.
+func (w *World) item(s ast.Statement) (*catalog.Item, error) {
+	switch s := s.(type) {
+	case *ast.CreateTable:
+		return bind.CreateTable(w.Env(), s)
+	case *ast.CreateView:
+		return bind.CreateView(w.Env(), s)
+	case *ast.CreateMaterializedView:
+		return bind.CreateMaterializedView(w.Env(), s)
+	case *ast.CreateIndex:
+		return bind.CreateIndex(w.Env(), s)
+	}
+	return nil, fmt.Errorf("no way to run a %T", s)
+}
+
+// add makes an item.
+func (w *World) add(it *catalog.Item) error {
+	if (it.Kind == catalog.Index || it.Kind == catalog.MaterializedView) && it.Cluster == (tvc.ID{}) {
 		it.Cluster = w.Snapshot.ClusterNamed("quickstart").ID
 	}
 	id := w.Snapshot.NextID(0)
-	w.apply(&catalog.CreateItem{Item: *it})
+	next, _, err := w.Snapshot.Apply([]catalog.Op{&catalog.CreateItem{Item: *it}})
+	if err != nil {
+		return err
+	}
+	w.Snapshot = next
 	w.Contents[id] = plantest.Rows{}
 	return nil
 }
@@ -124,23 +142,75 @@ func (w *World) apply(op catalog.Op) {
 	w.Snapshot = next
 }
 
-func (w *World) insert(s *ast.Insert) error {
-	in, err := bind.Insert(w.Env(), s)
+// Write runs an INSERT, UPDATE or DELETE. The answer is what it returns; a row "n rows" is last.
+func (w *World) Write(s ast.Statement) Answer {
+	b, err := bindWrite(w.Env(), s)
 	if err != nil {
-		return err
+		return Failed(err)
 	}
-	if in.Rows != nil {
-		w.Contents[in.Table.ID].AddBlock(in.Rows)
-		return nil
+	table := w.Contents[b.Table.ID]
+	if b.Root == nil {
+		table.AddBlock(b.Rows)
+		return Answer{Rows: []string{fmt.Sprintf("%d rows", b.Rows.Len)}}
 	}
-	rows, err := logicaltest.Eval(in.Root, w.Contents, Session{})
+	rows, err := logicaltest.Eval(b.Root, w.Contents, Session{})
 	if err != nil {
-		return err
+		return Failed(err)
 	}
-	for _, r := range rows {
-		w.Contents[in.Table.ID].Add(r.Data, r.Count)
+	var out Answer
+	m := len(b.Table.Rel.Cols)
+	n := int64(0)
+	changed := plantest.Rows{}
+	for _, r := range rows.Sorted() {
+		n += r.Count
+		rest := r.Data
+		if b.Kind != bind.InsertRows {
+			changed.Add(rest[:m], -r.Count)
+			rest = rest[m:]
+		}
+		if b.Kind == bind.UpdateRows || b.Kind == bind.InsertRows {
+			if err := bind.NotNull(b.Table, blockOf(b.Table.Rel, rest[:m]), 0); err != nil {
+				return Failed(err)
+			}
+			changed.Add(rest[:m], r.Count)
+			rest = rest[m:]
+		} else {
+			rest = r.Data[m:]
+		}
+		if b.Returning == nil {
+			continue
+		}
+		parts := make([]string, len(rest))
+		for i, d := range rest {
+			parts[i] = show(d, b.Returning.Cols[i].Type)
+		}
+		for range r.Count {
+			out.Rows = append(out.Rows, strings.Join(parts, "|"))
+		}
 	}
-	return nil
+	for _, r := range changed {
+		table.Add(r.Data, r.Count)
+	}
+	out.Rows = append(out.Rows, fmt.Sprintf("%d rows", n))
+	return out
+}
+
+func blockOf(r types.Rel, row []vec.Datum) *vec.Block {
+	b := vec.NewBlock(r.Kinds(), 1)
+	b.AppendRow(1, row...)
+	return b
+}
+
+func bindWrite(env *bind.Env, s ast.Statement) (*bind.Write, error) {
+	switch s := s.(type) {
+	case *ast.Insert:
+		return bind.Insert(env, s)
+	case *ast.Update:
+		return bind.Update(env, s)
+	case *ast.Delete:
+		return bind.Delete(env, s)
+	}
+	return nil, fmt.Errorf("%T does not write", s)
 }
 
 // Query binds a query.

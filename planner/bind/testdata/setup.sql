@@ -17,3 +17,4 @@ INSERT INTO emp VALUES (1, 'ann', 1, NULL, 500), (2, 'bob', 1, 1, 300.5), (3, 'c
 INSERT INTO dept VALUES (1, 'sales'), (2, 'tools'), (4, NULL);
 CREATE VIEW vt AS SELECT a, sum(b) AS total FROM t GROUP BY a;
 CREATE VIEW vv AS SELECT vt.a, vt.total, u.z FROM vt LEFT JOIN u ON vt.a = u.x;
+CREATE TABLE d1 (a int DEFAULT 7, b text DEFAULT 'x' || 'y', c numeric(6, 2) NOT NULL DEFAULT 1.5, d varchar(3), e timestamp DEFAULT '2020-01-01');
