@@ -124,9 +124,6 @@ func compareKernel(left, right types.T, rel relation) kernel {
 // swapped is the relation of the right value to the left one.
 func (r relation) swapped() relation { return r&equal | r>>2 | r<<2&greater }
 
-// holds says whether the outcome of a comparison is one of the relation's.
-func (r relation) holds(cmp int) bool { return r>>(cmp+1)&1 != 0 }
-
 func compareBools(b *scalar.Batch, rel relation) {
 	x, y := b.Args[0].Bools[:b.N], b.Args[1].Bools[:b.N]
 	for i := range b.Out.Bools {

@@ -52,15 +52,13 @@ var (
 type attr uint16
 
 const (
-	strict       attr = 1 << iota // NULL for NULL
-	fails                         // some arguments give an error
-	nulls                         // can be NULL though no argument is
-	stable                        // depends on the statement, the session or the catalog
-	volatile                      // depends on each call
-	variadic                      // the last parameter may come any number of times
-	inMz                          // lives in mz_catalog
-	inMzInternal                  // lives in mz_internal
-	inMzUnsafe                    // lives in mz_unsafe
+	strict   attr = 1 << iota // NULL for NULL
+	fails                     // some arguments give an error
+	nulls                     // can be NULL though no argument is
+	stable                    // depends on the statement, the session or the catalog
+	volatile                  // depends on each call
+	variadic                  // the last parameter may come any number of times
+	inMz                      // lives in mz_catalog
 )
 
 // rowFunc computes one value.
@@ -86,13 +84,8 @@ func entry(name string, oid uint32, at attr, args []types.T, ret types.T, doc st
 }
 
 func schemaOf(at attr) string {
-	switch {
-	case at&inMz != 0:
+	if at&inMz != 0 {
 		return "mz_catalog"
-	case at&inMzInternal != 0:
-		return "mz_internal"
-	case at&inMzUnsafe != 0:
-		return "mz_unsafe"
 	}
 	return "pg_catalog"
 }
@@ -127,13 +120,6 @@ func textInt(f func(string) int) rowFunc {
 func text2Text(f func(x, y string) string) rowFunc {
 	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
 		return vec.StrOf(f(a[0].Str(), a[1].Str())), nil
-	}
-}
-
-// text2Bool takes two texts and gives a truth value.
-func text2Bool(f func(x, y string) bool) rowFunc {
-	return func(_ scalar.Env, a []vec.Datum) (vec.Datum, error) {
-		return vec.BoolOf(f(a[0].Str(), a[1].Str())), nil
 	}
 }
 
