@@ -18,7 +18,6 @@ import (
 
 	"github.com/tributary-db/tributary/cmd/tributary/web"
 	"github.com/tributary-db/tributary/pgwire/server"
-	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/session"
 )
 
@@ -91,15 +90,14 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 		err = errors.Join(err, <-httpDone)
 	}()
 
-	system := builtin.New()
 	set := allSettings()
-	c, closeCoord, err := openCoord(ctx, o, coordParts{system: system.System(), settings: set, registry: registry, log: log})
+	c, closeCoord, err := openCoord(ctx, o, coordParts{settings: set, registry: registry, log: log})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeCoord()) }()
 
-	sessions := session.NewManager(session.Options{Coord: c, System: system, Settings: set, Version: version, Now: time.Now,
+	sessions := session.NewManager(session.Options{Coord: c, System: c.System(), Settings: set, Version: version, Now: time.Now,
 		Random: rand.Reader, Log: log})
 	srv := server.New(server.Options{Sessions: sessions, Log: log, Now: time.Now, Metrics: server.NewMetrics(registry)})
 	stop := context.AfterFunc(ctx, sessions.Close)

@@ -14,7 +14,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tributary-db/tributary/compute/controller"
-	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/planner/session"
 	"github.com/tributary-db/tributary/sql/settings"
@@ -31,7 +30,6 @@ func allSettings() *settings.Set {
 
 // coordParts is what the coordinator is made of beside its stores.
 type coordParts struct {
-	system   catalog.System
 	settings *settings.Set
 	registry *prometheus.Registry
 	log      *slog.Logger
@@ -53,7 +51,7 @@ func openCoord(ctx context.Context, o serveOptions, p coordParts) (*coord.Coord,
 	}
 	c, err := coord.New(ctx, coord.Options{Consensus: registers, Blob: objects, Random: rand.Reader, Registry: p.registry, Log: p.log,
 		Clock:    func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) },
-		Settings: p.settings, System: p.system, Workers: o.workers})
+		Settings: p.settings, Workers: o.workers})
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("start: %w", err), registers.Close())
 	}

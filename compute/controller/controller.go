@@ -5,8 +5,6 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/compute/engine"
 	"github.com/tributary-db/tributary/compute/plan"
@@ -27,7 +25,7 @@ type Options struct {
 	Set      *collection.Set
 	Oracle   *oracle.Oracle
 	Settings *settings.Set
-	Registry prometheus.Registerer
+	Registry collection.Registry
 	Log      *slog.Logger
 	// Name gives the full SQL name of a collection.
 	Name func(id tvc.ID) string

@@ -114,7 +114,9 @@ func (e *env) do(ops func(t tvc.Time) []shard.Op) tvc.Time {
 
 func (e *env) table(n uint64) tvc.ID {
 	id := tvc.ID{Class: 'u', N: n}
-	e.do(func(tvc.Time) []shard.Op { return []shard.Op{shard.Create{ID: shard.ID(id.String()), Schema: shard.Schema{Rel: kv}}} })
+	e.do(func(tvc.Time) []shard.Op {
+		return []shard.Op{shard.Create{ID: shard.ID(id.String()), Schema: shard.Schema{Rel: kv}}}
+	})
 	sh, err := e.set.Open(context.Background(), collection.Desc{ID: id, Shard: shard.ID(id.String()), Name: id.String()})
 	e.must(err)
 	e.c.Table(id, sh)

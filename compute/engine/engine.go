@@ -211,7 +211,8 @@ func (e *Engine) Query(ctx context.Context, q *protocol.Query) (protocol.Rows, e
 
 // snapshots makes the feeds of a dataflow's first tick. inputs, if given, are the dataflow's own and are
 // advanced; else there are none to keep.
-func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs map[tvc.ID]*source.Input) ([]dataflow.Feed, func(), error) {
+func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs map[tvc.ID]*source.Input) (
+	[]dataflow.Feed, func(), error) {
 	var feeds []dataflow.Feed
 	var streams []*source.Stream
 	closeAll := func() {

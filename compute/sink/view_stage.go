@@ -48,7 +48,8 @@ type stage struct {
 // sharedBatchMaxBytes is the threshold up to which a worker stages an interval's rows for the one part that
 // all workers share.
 var sharedBatchMaxBytes = settings.NewBytes("compute_mv_sink_shared_batch_max_bytes", 1<<20, 0, 1<<30,
-	"how many bytes of an interval's changes one worker hands over to be written as one part with those of the others; 0: every worker writes a part of its own",
+	"how many bytes of an interval's changes one worker hands over to be written as one part with those of the others; "+
+		"0: every worker writes a part of its own",
 	"next interval")
 
 // View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty and

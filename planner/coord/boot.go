@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tributary-db/tributary/compute/controller"
+	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/collection"
@@ -25,7 +26,7 @@ var catalogID = tvc.ID{Class: 's', N: 1}
 // collections, its dataflows, each from where its output stands. A new environment is made.
 func New(ctx context.Context, o Options) (*Coord, error) {
 	o.Workers = max(o.Workers, 1)
-	c := &Coord{o: o}
+	c := &Coord{o: o, system: builtin.New()}
 	set, err := collection.Open(ctx, collection.Options{Consensus: o.Consensus, Blob: o.Blob, Clock: o.Clock,
 		Registry: o.Registry, Log: o.Log, Random: o.Random, Settings: o.Settings})
 	if err != nil {
@@ -83,7 +84,7 @@ func (c *Coord) loadCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 			return nil, err
 		}
 		if b == nil {
-			return catalog.Load(c.o.System, blocks)
+			return catalog.Load(c.system.System(), blocks)
 		}
 		blocks = append(blocks, b.Clone())
 	}
@@ -94,7 +95,7 @@ func (c *Coord) catalogDesc() collection.Desc {
 }
 
 func (c *Coord) newCatalog(ctx context.Context) (*catalog.Snapshot, error) {
-	snap, changes := catalog.New(c.o.System, c.o.Workers)
+	snap, changes := catalog.New(c.system.System(), c.o.Workers)
 	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{shard.Create{ID: catalogShard, Schema: shard.Schema{Rel: catalog.Rel()}}}})
 	if err != nil {
 		return nil, err

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/tributary-db/tributary/compute/controller"
+	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/storage/collection"
@@ -26,12 +25,10 @@ type Options struct {
 	Clock tvc.Clock
 	// Random keys fingerprints; crypto/rand.Reader outside of tests.
 	Random   io.Reader
-	Registry prometheus.Registerer
+	Registry collection.Registry
 	Log      *slog.Logger
 	// Settings are the dynamic parameters of everything below; their durable values are read at boot.
 	Settings *settings.Set
-	// System are the system's relations.
-	System catalog.System
 	// Workers is the number of workers that a new environment's cluster gets. 0 means 1.
 	Workers int
 }
@@ -39,6 +36,7 @@ type Options struct {
 // Coord is the shared state.
 type Coord struct {
 	o       Options
+	system  *builtin.Set
 	set     *collection.Set
 	oracle  *oracle.Oracle
 	control *controller.Controller
@@ -52,6 +50,9 @@ type Coord struct {
 
 // Catalog gives the newest snapshot.
 func (c *Coord) Catalog() *catalog.Snapshot { return c.catalog.Load() }
+
+// System gives the system's relations.
+func (c *Coord) System() *builtin.Set { return c.system }
 
 // Settings gives the dynamic parameters.
 func (c *Coord) Settings() *settings.Set { return c.o.Settings }
