@@ -19,7 +19,7 @@ var datetimeFuncs = []scalar.Func{
 	row("statement_timestamp", 2648, strict|stable|fails, nil, tTimestampTZ, asks(scalar.AskStatementTime),
 		"the time at which the statement began"),
 	row("clock_timestamp", 2649, strict|volatile|fails, nil, tTimestampTZ, asks(scalar.AskClock), "the time now"),
-	row("mz_now", 17200, strict|stable|fails, nil, tMzTimestamp, asks(scalar.AskMzNow), "the logical time at which the query runs"),
+	row("mz_now", 17200, strict|stable|fails|inMz, nil, tMzTimestamp, asks(scalar.AskMzNow), "the logical time at which the query runs"),
 
 	kern("+", 1100, strict|fails, sig(tDate, tInt4), tDate, dateInt(1), docAdd),
 	kern("+", 2555, strict|fails, sig(tInt4, tDate), tDate, intDate, docAdd),
