@@ -111,12 +111,13 @@ func (c *conn) block(b *vec.Block) error {
 
 // copyOut writes a result's rows as COPY's lines.
 func (c *conn) copyOut(r *session.Result) error {
-	c.send(&pgproto3.CopyOutResponse{OverallFormat: textFormat, ColumnFormatCodes: make([]uint16, len(r.Columns))})
-	if r.CopyOut.Header() {
-		start := len(c.out)
-		c.out = append(c.out, 'd', 0, 0, 0, 0)
-		c.out = r.CopyOut.AppendHeader(c.out)
-		binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
+	overall, formats := copyFormats(r.CopyOut.Binary(), len(r.Columns))
+	c.send(&pgproto3.CopyOutResponse{OverallFormat: overall, ColumnFormatCodes: formats})
+	c.copyData(r.CopyOut.AppendStart)
+	if r.Stream {
+		if err := c.flush(); err != nil {
+			return &connError{err}
+		}
 	}
 	for {
 		b, err := r.Next()
@@ -124,6 +125,7 @@ func (c *conn) copyOut(r *session.Result) error {
 			return err
 		}
 		if b == nil {
+			c.copyData(r.CopyOut.AppendEnd)
 			c.send(&pgproto3.CopyDone{})
 			return nil
 		}
@@ -145,13 +147,37 @@ func (c *conn) copyOut(r *session.Result) error {
 	}
 }
 
+// copyFormats are the formats of COPY's columns, all alike.
+func copyFormats(binary bool, columns int) (overall byte, each []uint16) {
+	each = make([]uint16, columns)
+	if binary {
+		for i := range each {
+			each[i] = binaryFormat
+		}
+		return binaryFormat, each
+	}
+	return textFormat, each
+}
+
+// copyData writes a piece of COPY's data, unless it is empty.
+func (c *conn) copyData(appendTo func(to []byte) []byte) {
+	start := len(c.out)
+	c.out = appendTo(append(c.out, 'd', 0, 0, 0, 0))
+	if len(c.out) == start+5 {
+		c.out = c.out[:start]
+		return
+	}
+	binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
+}
+
 // copyIn reads what a COPY FROM STDIN is sent. An error in the data is told at once; what the client still sends then
 // is dropped by the loop.
 func (c *conn) copyIn(in *session.CopyIn) error {
 	// The connection's own goroutine reads now: it will see if the client goes away.
 	c.watch.stop()
 	defer c.watch.start()
-	c.send(&pgproto3.CopyInResponse{OverallFormat: textFormat, ColumnFormatCodes: make([]uint16, in.Columns())})
+	overall, formats := copyFormats(in.Binary(), in.Columns())
+	c.send(&pgproto3.CopyInResponse{OverallFormat: overall, ColumnFormatCodes: formats})
 	if err := c.flush(); err != nil {
 		return &connError{err}
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-db/tributary/pgwire/server"
-	"github.com/tributary-db/tributary/planner/session/sessiontest"
+	"github.com/tributary-db/tributary/planner/sessiontest"
 )
 
 // served is a server for a test.
@@ -234,6 +235,35 @@ func TestCopyBothWays(t *testing.T) {
 	}
 	if got := query(t, conn, "SELECT count(*) FROM t"); got != "20000" {
 		t.Errorf("count: %s", got)
+	}
+}
+
+// TestDriverCopies uses pgx's own way of loading rows, which is binary.
+func TestDriverCopies(t *testing.T) {
+	s := serve(t)
+	conn := s.connect(t)
+	run(t, conn, "CREATE TABLE t (a int8, b text, c timestamptz NOT NULL, d numeric)")
+	at := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	rows := [][]any{{int64(1), "one", at, "1.50"}, {int64(2), nil, at.Add(time.Hour), nil}}
+	n, err := conn.CopyFrom(t.Context(), pgx.Identifier{"t"}, []string{"a", "b", "c", "d"}, pgx.CopyFromRows(rows))
+	if err != nil || n != 2 {
+		t.Fatalf("%d rows, %v", n, err)
+	}
+	if got, want := query(t, conn, "SELECT a, b, c::text, d::text FROM t ORDER BY a"),
+		"1 one 2024-05-06 07:08:09+00 1.5\n2 <nil> 2024-05-06 08:08:09+00 <nil>"; got != want {
+		t.Errorf("got %s", got)
+	}
+	_, err = conn.CopyFrom(t.Context(), pgx.Identifier{"t"}, []string{"a"}, pgx.CopyFromRows([][]any{{int64(3)}}))
+	if code(err) != "23502" {
+		t.Errorf("NOT NULL: %v", err)
+	}
+	var data bytes.Buffer
+	if _, err := conn.PgConn().CopyTo(t.Context(), &data, "COPY t TO STDOUT WITH (FORMAT binary)"); err != nil {
+		t.Fatal(err)
+	}
+	tag, err := conn.PgConn().CopyFrom(t.Context(), &data, "COPY t FROM STDIN WITH (FORMAT binary)")
+	if err != nil || tag.String() != "COPY 2" {
+		t.Errorf("%v, %v", tag, err)
 	}
 }
 

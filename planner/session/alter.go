@@ -4,21 +4,9 @@ import (
 	"strings"
 
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/ddl"
 	"github.com/tributary-db/tributary/sql/pgerr"
-	"github.com/tributary-db/tributary/storage/tvc"
 )
-
-// binding is a statement of DDL bound to one snapshot: the operations it comes to, and what there is to say.
-type binding struct {
-	s        *Session
-	stmt     *statement
-	snapshot *catalog.Snapshot
-	path     catalog.Path
-	ops      []catalog.Op
-	notices  []*Notice
-}
-
-func (b *binding) notice(e *pgerr.Error) { b.notices = append(b.notices, &Notice{"NOTICE", e}) }
 
 // maxRebinds bounds how often a statement is bound again because others have changed the catalog meanwhile.
 const maxRebinds = 100
@@ -26,12 +14,13 @@ const maxRebinds = 100
 // alter runs a statement of DDL. Outside of a transaction that the client began it takes effect at once, and what the
 // implicit transaction has done before it is committed first; within one, all DDL of the transaction takes effect at
 // COMMIT, and nothing else is in it.
-func (s *Session) alter(stmt *statement, tag string, bind func(b *binding) error) (*Result, error) {
+func (s *Session) alter(stmt *statement) (*Result, error) {
+	tag := ddl.Tag(stmt.ast)
 	if varReadOnly.Get(s.vars) {
 		return nil, pgerr.Newf(pgerr.ReadOnlySQLTransaction, "cannot execute %s in a read-only transaction", tag)
 	}
 	if !s.tx.implicit {
-		return done(tag, s.alterInTxn(stmt, tag, bind))
+		return done(tag, s.alterInTxn(stmt, tag))
 	}
 	if s.tx.kind != txnIdle {
 		if err := s.commit(stmt.ctx); err != nil {
@@ -41,14 +30,13 @@ func (s *Session) alter(stmt *statement, tag string, bind func(b *binding) error
 	}
 	for range maxRebinds {
 		base := s.m.Coord.Catalog()
-		b := &binding{s: s, stmt: stmt, snapshot: base, path: s.path()}
-		if err := bind(b); err != nil {
+		b, err := s.bindDDL(stmt, base)
+		if err != nil {
 			return nil, err
 		}
 		changes := &catalog.Changes{}
-		if len(b.ops) > 0 {
-			var err error
-			if changes, err = s.m.Coord.Alter(stmt.ctx, base, b.ops); err != nil {
+		if len(b.Ops) > 0 {
+			if changes, err = s.m.Coord.Alter(stmt.ctx, base, b.Ops); err != nil {
 				return nil, err
 			}
 			if changes == nil {
@@ -56,13 +44,20 @@ func (s *Session) alter(stmt *statement, tag string, bind func(b *binding) error
 			}
 		}
 		s.tell(b, changes)
-		s.forgetRead()
 		return done(tag, nil)
 	}
 	return nil, pgerr.New(pgerr.SerializationFailure, "could not serialize access due to concurrent DDL")
 }
 
-func (s *Session) alterInTxn(stmt *statement, tag string, bind func(b *binding) error) error {
+// bindDDL binds a statement of DDL against a snapshot.
+func (s *Session) bindDDL(stmt *statement, snapshot *catalog.Snapshot) (*ddl.Bound, error) {
+	p := &planner{s: s, snapshot: snapshot, env: s.newEnv(stmt, snapshot)}
+	return ddl.Bind(&ddl.Env{Catalog: snapshot, Path: p.env.answers.Path, Owner: snapshot.RoleNamed(s.user).ID,
+		Cluster: varCluster.Get(s.vars), Settings: s.m.Settings, Bind: p.bindEnv}, stmt.ast)
+}
+
+// alterInTxn runs a statement of DDL in a transaction of such statements.
+func (s *Session) alterInTxn(stmt *statement, tag string) error {
 	t := s.tx
 	if t.kind != txnIdle && t.kind != txnDDL {
 		return pgerr.Newf(pgerr.ActiveSQLTransaction, "%s cannot run inside a transaction block with other statements", tag).
@@ -72,23 +67,23 @@ func (s *Session) alterInTxn(stmt *statement, tag string, bind func(b *binding) 
 		t.base = s.m.Coord.Catalog()
 		t.snapshot = t.base
 	}
-	b := &binding{s: s, stmt: stmt, snapshot: t.snapshot, path: s.path()}
-	if err := bind(b); err != nil {
-		return err
-	}
-	next, changes, err := t.snapshot.Apply(b.ops)
+	b, err := s.bindDDL(stmt, t.snapshot)
 	if err != nil {
 		return err
 	}
-	t.kind, t.snapshot, t.ops = txnDDL, next, append(t.ops, b.ops...)
+	next, changes, err := t.snapshot.Apply(b.Ops)
+	if err != nil {
+		return err
+	}
+	t.kind, t.snapshot, t.ops = txnDDL, next, append(t.ops, b.Ops...)
 	s.tell(b, changes)
 	return nil
 }
 
 // tell passes on what a statement had to say, once it has taken effect.
-func (s *Session) tell(b *binding, changes *catalog.Changes) {
-	for _, n := range b.notices {
-		s.notice(n.Severity, n.Error)
+func (s *Session) tell(b *ddl.Bound, changes *catalog.Changes) {
+	for _, n := range b.Notices {
+		s.notice("NOTICE", n)
 	}
 	switch n := len(changes.Cascaded); {
 	case n == 1:
@@ -98,9 +93,6 @@ func (s *Session) tell(b *binding, changes *catalog.Changes) {
 			WithDetail("%s", strings.Join(changes.Cascaded, "\n")))
 	}
 }
-
-// owner is the role that owns what the session makes.
-func (b *binding) owner() tvc.ID { return b.snapshot.RoleNamed(b.s.user).ID }
 
 // cluster finds a cluster: the one named, else the session's.
 func (s *Session) cluster(snapshot *catalog.Snapshot, name string) (*catalog.Cluster, error) {

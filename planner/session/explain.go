@@ -5,6 +5,7 @@ import (
 
 	"github.com/tributary-db/tributary/planner/bind"
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/ddl"
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/planner/lower"
 	"github.com/tributary-db/tributary/planner/rewrite"
@@ -84,8 +85,7 @@ func (p *planner) explain(st *ast.Explain) (string, error) {
 // explained binds what is to be explained, and names it.
 func (p *planner) explained(st *ast.Explain) (string, *bind.Query, error) {
 	if st.Statement == nil {
-		b := &binding{s: p.s, snapshot: p.snapshot, path: p.env.answers.Path}
-		it, missing := b.relation(st.Object, st.Name, false)
+		it, missing := ddl.Relation(p.snapshot, p.env.answers.Path, st.Object, st.Name)
 		if missing != nil {
 			return "", nil, missing.At(st.Name.Position())
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tributary-db/tributary/planner/copydata"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -214,7 +215,7 @@ func readArguments(p *prepared, b *Binding) (*arguments, error) {
 		var err error
 		switch format {
 		case 0:
-			if err = validText(value); err == nil {
+			if err = copydata.CheckText(value); err == nil {
 				err = row.ParseText(t, value, &to)
 			}
 		case 1:

@@ -143,3 +143,12 @@ func (s *Session) stillBound(p *planner, ids []tvc.ID) bool {
 	}
 	return true
 }
+
+// columnTypes gives the types of columns.
+func columnTypes(cols []Column) []types.T {
+	ts := make([]types.T, len(cols))
+	for i, c := range cols {
+		ts[i] = c.Type
+	}
+	return ts
+}

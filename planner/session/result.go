@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tributary-db/tributary/planner/copydata"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -31,7 +32,7 @@ type Result struct {
 	// CopyIn is set for COPY FROM STDIN: the client's data goes there.
 	CopyIn *CopyIn
 	// CopyOut is set for COPY TO STDOUT: it says how the rows are written.
-	CopyOut *CopyFormat
+	CopyOut *copydata.Format
 	// Stream says that rows come as time passes, so what there is should be sent on at once.
 	Stream bool
 

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"github.com/tributary-db/tributary/planner/copydata"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -31,7 +32,7 @@ func (s *Session) Simple(ctx context.Context, sql string) (*Script, error) {
 
 // parse reads statements out of a client's text.
 func (s *Session) parse(sql string) ([]parser.Statement, error) {
-	if err := validText([]byte(sql)); err != nil {
+	if err := copydata.CheckText([]byte(sql)); err != nil {
 		return nil, err
 	}
 	return parser.Parse(sql)
@@ -123,7 +124,7 @@ func (s *Session) cause(stmt *statement, err error) error {
 func (s *Session) finish(r *Result) (string, error) {
 	var err error
 	if r.CopyIn != nil {
-		err = r.CopyIn.finish(r.stmt.ctx)
+		err = r.CopyIn.finish()
 	}
 	r.rows.close()
 	if err == nil && r.commit && s.tx != nil && s.tx.implicit {
@@ -136,7 +137,7 @@ func (s *Session) finish(r *Result) (string, error) {
 	}
 	s.end(r.stmt)
 	if r.CopyIn != nil {
-		r.count = r.CopyIn.rows
+		r.count = r.CopyIn.reader.Rows
 	}
 	return r.tag(r.count), nil
 }

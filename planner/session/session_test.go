@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/tributary-db/tributary/planner/session"
-	"github.com/tributary-db/tributary/planner/session/sessiontest"
+	"github.com/tributary-db/tributary/planner/sessiontest"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/types"
@@ -148,8 +148,8 @@ func (c *client) result(s *session.Session, r *session.Result, data string) erro
 	if r.HasRows() {
 		if r.CopyOut == nil {
 			c.header(r.Columns)
-		} else if r.CopyOut.Header() {
-			c.out.Write(r.CopyOut.AppendHeader(nil))
+		} else {
+			c.out.Write(r.CopyOut.AppendStart(nil))
 		}
 	}
 	for r.HasRows() {

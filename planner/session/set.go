@@ -3,6 +3,7 @@ package session
 import (
 	"strings"
 
+	"github.com/tributary-db/tributary/planner/ddl"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
@@ -20,7 +21,7 @@ func (s *Session) setVar(st *ast.SetVar) error {
 	if len(st.Values) == 0 {
 		return s.vars.Reset(st.Name)
 	}
-	text, err := valuesText(st.Name, st.Values)
+	text, err := ddl.SettingText(st.Name, st.Values)
 	if err != nil {
 		return err
 	}
@@ -30,26 +31,6 @@ func (s *Session) setVar(st *ast.SetVar) error {
 	s.warnOfMissing(st.Name)
 	s.publish()
 	return nil
-}
-
-// valuesText puts the values of a SET together: a list of names for search_path, a text for all others.
-func valuesText(name string, values []ast.Expr) (string, error) {
-	list := strings.EqualFold(name, "search_path")
-	texts := make([]string, len(values))
-	for i, v := range values {
-		word, ok := wordOf(v)
-		if !ok {
-			return "", pgerr.Newf(pgerr.InvalidParameterValue, "invalid value for parameter %q", name).At(v.Position())
-		}
-		if list {
-			word = ast.QuoteIdent(word)
-		}
-		texts[i] = word
-	}
-	if len(texts) > 1 && !list && !strings.EqualFold(name, "DateStyle") {
-		return "", pgerr.Newf(pgerr.InvalidParameterValue, "SET %s takes only one argument", name)
-	}
-	return strings.Join(texts, ", "), nil
 }
 
 // warnOfMissing says that a variable names what is not there: it may be made later.

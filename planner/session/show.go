@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/ddl"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -131,7 +132,7 @@ func (p *planner) showScope(st *ast.ShowObjects, list showList) ([]string, error
 	path := p.env.answers.Path
 	is := func(id fmt.Stringer) []string { return []string{fmt.Sprintf("%s = '%v'", list.scope, id)} }
 	if st.On.Given() {
-		name, err := nameOf(st.On)
+		name, err := ddl.NameOf(st.On)
 		if err != nil {
 			return nil, err
 		}
@@ -181,8 +182,7 @@ func (s *Session) showCreate(st *ast.ShowCreate) (*Result, error) {
 	var name, sql string
 	switch st.Kind {
 	case ast.KindTable, ast.KindView, ast.KindMaterializedView, ast.KindIndex:
-		b := &binding{s: s, snapshot: c, path: s.path()}
-		it, err := b.relation(st.Kind, st.Name, false)
+		it, err := ddl.Relation(c, s.path(), st.Kind, st.Name)
 		if err != nil {
 			return nil, err.At(st.Name.Position())
 		}

@@ -110,14 +110,6 @@ func (s *Session) readOnce(ctx context.Context, ids []tvc.ID) (coord.Read, error
 	return r, nil
 }
 
-// forgetRead gives up the time of an implicit transaction, so that its next statement reads at a later one.
-func (s *Session) forgetRead() {
-	if s.tx != nil && s.tx.read != nil {
-		s.tx.read.Release()
-		s.tx.read = nil
-	}
-}
-
 // baseTables adds the tables under the items with the given ids, themselves included.
 func baseTables(snapshot *catalog.Snapshot, ids []tvc.ID, to map[tvc.ID]bool) {
 	seen := map[tvc.ID]bool{}

@@ -7,7 +7,6 @@ import (
 	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/ast"
-	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/settings"
 )
 
@@ -228,44 +227,4 @@ func (s *Session) allSettings() []builtin.Setting {
 			System: !settings.IsForSession(p)})
 	}
 	return list
-}
-
-// wordOf gives the text of an expression that is a bare word, a string or a number, as the values of options and
-// variables are.
-func wordOf(e ast.Expr) (string, bool) {
-	switch e := e.(type) {
-	case *ast.Literal:
-		if e.Kind != ast.Null && e.Kind != ast.Bits {
-			return e.Text, true
-		}
-	case *ast.Column:
-		if len(e.Names) == 1 {
-			return e.Names[0], true
-		}
-	}
-	return "", false
-}
-
-// optionWord gives the value of an option as text.
-func optionWord(o ast.Option) (string, error) {
-	if word, ok := wordOf(o.Value); ok {
-		return word, nil
-	}
-	return "", pgerr.Newf(pgerr.SyntaxError, "%s requires a parameter", strings.ToLower(o.Name)).At(o.Position())
-}
-
-// optionBool gives the value of an option that is a boolean; its bare name is true.
-func optionBool(o ast.Option) (bool, error) {
-	if o.Value == nil {
-		return true, nil
-	}
-	if word, ok := wordOf(o.Value); ok {
-		switch strings.ToLower(word) {
-		case "true", "on", "1":
-			return true, nil
-		case "false", "off", "0":
-			return false, nil
-		}
-	}
-	return false, pgerr.Newf(pgerr.SyntaxError, "%s requires a Boolean value", strings.ToLower(o.Name)).At(o.Position())
 }

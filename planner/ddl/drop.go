@@ -1,4 +1,4 @@
-package session
+package ddl
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 func (b *binding) drop(st *ast.Drop) error {
-	op := &catalog.Drop{Cascade: st.Cascade, Path: b.path}
+	op := &catalog.Drop{Cascade: st.Cascade, Path: b.Path}
 	for _, n := range st.Names {
 		id, err := b.object(st.Kind, n)
 		switch {
@@ -26,13 +26,13 @@ func (b *binding) drop(st *ast.Drop) error {
 	if st.Kind == ast.KindDatabase && !st.Restrict {
 		op.Cascade = true
 		for _, id := range op.IDs {
-			if b.snapshot.Database(id).Name == b.path.Database {
+			if b.Catalog.Database(id).Name == b.Path.Database {
 				return pgerr.New(pgerr.ObjectInUse, "cannot drop the currently open database")
 			}
 		}
 	}
 	if len(op.IDs) > 0 {
-		b.ops = append(b.ops, op)
+		b.Ops = append(b.Ops, op)
 	}
 	return nil
 }
@@ -50,25 +50,25 @@ func isMissing(e *pgerr.Error) bool {
 func (b *binding) object(kind ast.ObjectKind, n ast.Name) (tvc.ID, *pgerr.Error) {
 	switch kind {
 	case ast.KindDatabase:
-		d, err := b.snapshot.ResolveDatabase(n.Object())
+		d, err := b.Catalog.ResolveDatabase(n.Object())
 		if err != nil {
 			return tvc.ID{}, pgerr.From(err)
 		}
 		return d.ID, nil
 	case ast.KindSchema:
-		c, err := b.snapshot.ResolveSchema(b.path, catalog.Name{Database: n.Schema(), Schema: n.Object()})
+		c, err := b.Catalog.ResolveSchema(b.Path, catalog.Name{Database: n.Schema(), Schema: n.Object()})
 		if err != nil {
 			return tvc.ID{}, pgerr.From(err)
 		}
 		return c.ID, nil
 	case ast.KindCluster:
-		c := b.snapshot.ClusterNamed(n.Object())
+		c := b.Catalog.ClusterNamed(n.Object())
 		if c == nil {
 			return tvc.ID{}, pgerr.Newf(pgerr.UndefinedObject, "cluster %q does not exist", n.Object())
 		}
 		return c.ID, nil
 	case ast.KindRole:
-		r := b.snapshot.RoleNamed(n.Object())
+		r := b.Catalog.RoleNamed(n.Object())
 		if r == nil {
 			return tvc.ID{}, pgerr.Newf(pgerr.UndefinedObject, "role %q does not exist", n.Object())
 		}
@@ -85,15 +85,15 @@ func (b *binding) object(kind ast.ObjectKind, n ast.Name) (tvc.ID, *pgerr.Error)
 
 // item finds the item of a kind that a name means, for DROP; other statements use relation.
 func (b *binding) item(kind ast.ObjectKind, n ast.Name) (*catalog.Item, *pgerr.Error) {
-	name, err := nameOf(n)
+	name, err := NameOf(n)
 	if err != nil {
 		return nil, pgerr.From(err)
 	}
-	it := b.snapshot.Resolve(b.path, name)
+	it := b.Catalog.Resolve(b.Path, name)
 	if it == nil {
 		if name.Schema != "" {
 			// PostgreSQL says which part of the name is wrong.
-			if _, err := b.snapshot.ResolveSchema(b.path, name); err != nil {
+			if _, err := b.Catalog.ResolveSchema(b.Path, name); err != nil {
 				return nil, pgerr.From(err)
 			}
 		}
@@ -110,13 +110,18 @@ func (b *binding) item(kind ast.ObjectKind, n ast.Name) (*catalog.Item, *pgerr.E
 		withArticle(it.Kind.String()))
 }
 
-// relation finds the item of a kind that a name means, for ALTER and COMMENT. ALTER TABLE does for all kinds.
-func (b *binding) relation(kind ast.ObjectKind, n ast.Name, alter bool) (*catalog.Item, *pgerr.Error) {
-	name, err := nameOf(n)
+// Relation finds the item of a kind that a name means.
+func Relation(s *catalog.Snapshot, p catalog.Path, kind ast.ObjectKind, n ast.Name) (*catalog.Item, *pgerr.Error) {
+	return relation(s, p, kind, n, false)
+}
+
+// relation is Relation, also for ALTER TABLE, which does for all kinds.
+func relation(s *catalog.Snapshot, p catalog.Path, kind ast.ObjectKind, n ast.Name, alter bool) (*catalog.Item, *pgerr.Error) {
+	name, err := NameOf(n)
 	if err != nil {
 		return nil, pgerr.From(err)
 	}
-	it := b.snapshot.Resolve(b.path, name)
+	it := s.Resolve(p, name)
 	switch {
 	case it == nil:
 		return nil, pgerr.Newf(pgerr.UndefinedTable, "relation %q does not exist", name.String())
@@ -141,7 +146,7 @@ func withArticle(noun string) string {
 func (b *binding) altered(kind ast.ObjectKind, n ast.Name, alter bool) (tvc.ID, *pgerr.Error) {
 	switch kind {
 	case ast.KindTable, ast.KindView, ast.KindMaterializedView, ast.KindIndex:
-		it, err := b.relation(kind, n, alter)
+		it, err := relation(b.Catalog, b.Path, kind, n, alter)
 		if err != nil {
 			return tvc.ID{}, err
 		}
@@ -167,7 +172,7 @@ func (b *binding) rename(st *ast.Rename) error {
 	if err != nil {
 		return b.skipMissing(err, st.IfExists)
 	}
-	b.ops = append(b.ops, &catalog.Rename{ID: id, Name: st.To.Name})
+	b.Ops = append(b.Ops, &catalog.Rename{ID: id, Name: st.To.Name})
 	return nil
 }
 
@@ -182,7 +187,7 @@ func (b *binding) alterOptions(st *ast.AlterOptions) error {
 	if len(st.With) > 0 {
 		return pgerr.Unsupported("ALTER CLUSTER … WITH").At(st.Position())
 	}
-	c := b.snapshot.Cluster(id)
+	c := b.Catalog.Cluster(id)
 	op := &catalog.AlterCluster{ID: id, Size: c.Size, Replicas: len(c.Replicas)}
 	if _, err := clusterOptions(st.Set, &op.Size, &op.Replicas); err != nil {
 		return err
@@ -193,7 +198,7 @@ func (b *binding) alterOptions(st *ast.AlterOptions) error {
 		}
 		op.Replicas = 1
 	}
-	b.ops = append(b.ops, op)
+	b.Ops = append(b.Ops, op)
 	return nil
 }
 
@@ -208,11 +213,11 @@ func (b *binding) comment(st *ast.Comment) error {
 		if n < 2 {
 			return pgerr.New(pgerr.SyntaxError, "column name must be qualified").At(name.Position())
 		}
-		of, err := nameOf(ast.Name{Pos: name.Pos, Parts: name.Parts[:n-1]})
+		of, err := NameOf(ast.Name{Pos: name.Pos, Parts: name.Parts[:n-1]})
 		if err != nil {
 			return err
 		}
-		it, err := b.snapshot.Relation(b.path, of)
+		it, err := b.Catalog.Relation(b.Path, of)
 		if err != nil {
 			return err
 		}
@@ -232,6 +237,6 @@ func (b *binding) comment(st *ast.Comment) error {
 		}
 		op.ID = id
 	}
-	b.ops = append(b.ops, op)
+	b.Ops = append(b.Ops, op)
 	return nil
 }

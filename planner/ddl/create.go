@@ -1,4 +1,4 @@
-package session
+package ddl
 
 import (
 	"slices"
@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
-// nameOf takes a name apart.
-func nameOf(n ast.Name) (catalog.Name, error) {
+// NameOf takes a name apart.
+func NameOf(n ast.Name) (catalog.Name, error) {
 	if len(n.Parts) > 3 {
 		return catalog.Name{}, pgerr.Newf(pgerr.SyntaxError, "improper qualified name (too many dotted names): %s",
 			strings.Join(n.Parts, ".")).
@@ -24,11 +24,11 @@ func nameOf(n ast.Name) (catalog.Name, error) {
 
 // place finds where a new item goes.
 func (b *binding) place(n ast.Name) (*catalog.Schema, string, error) {
-	name, err := nameOf(n)
+	name, err := NameOf(n)
 	if err != nil {
 		return nil, "", err
 	}
-	schema, err := b.snapshot.ResolveSchema(b.path, name)
+	schema, err := b.Catalog.ResolveSchema(b.Path, name)
 	if err != nil {
 		return nil, "", pgerr.From(err).At(n.Position())
 	}
@@ -37,7 +37,7 @@ func (b *binding) place(n ast.Name) (*catalog.Schema, string, error) {
 
 // skip says whether an item is there already and is to be left alone; it says so to the client.
 func (b *binding) skip(ifNotExists bool, schema *catalog.Schema, name string) bool {
-	if !ifNotExists || b.snapshot.ItemNamed(schema.ID, name) == nil {
+	if !ifNotExists || b.Catalog.ItemNamed(schema.ID, name) == nil {
 		return false
 	}
 	b.notice(pgerr.Newf(pgerr.DuplicateTable, "relation %q already exists, skipping", name))
@@ -45,11 +45,11 @@ func (b *binding) skip(ifNotExists bool, schema *catalog.Schema, name string) bo
 }
 
 func (b *binding) createDatabase(st *ast.CreateDatabase) error {
-	if st.IfNotExists && b.snapshot.DatabaseNamed(st.Name) != nil {
+	if st.IfNotExists && b.Catalog.DatabaseNamed(st.Name) != nil {
 		b.notice(pgerr.Newf(pgerr.DuplicateDatabase, "database %q already exists, skipping", st.Name))
 		return nil
 	}
-	b.ops = append(b.ops, &catalog.CreateDatabase{Name: st.Name, Owner: b.owner()})
+	b.Ops = append(b.Ops, &catalog.CreateDatabase{Name: st.Name, Owner: b.Owner})
 	return nil
 }
 
@@ -58,20 +58,20 @@ func (b *binding) createSchema(st *ast.CreateSchema) error {
 		return pgerr.Newf(pgerr.SyntaxError, "improper qualified name (too many dotted names): %s", strings.Join(st.Name.Parts, ".")).
 			At(st.Name.Position())
 	}
-	database := b.path.Database
+	database := b.Path.Database
 	if len(st.Name.Parts) == 2 {
 		database = st.Name.Parts[0]
 	}
-	d, err := b.snapshot.ResolveDatabase(database)
+	d, err := b.Catalog.ResolveDatabase(database)
 	if err != nil {
 		return pgerr.From(err).At(st.Name.Position())
 	}
 	name := st.Name.Object()
-	if st.IfNotExists && b.snapshot.SchemaNamed(d.ID, name) != nil {
+	if st.IfNotExists && b.Catalog.SchemaNamed(d.ID, name) != nil {
 		b.notice(pgerr.Newf(pgerr.DuplicateSchema, "schema %q already exists, skipping", name))
 		return nil
 	}
-	b.ops = append(b.ops, &catalog.CreateSchema{Database: d.ID, Name: name, Owner: b.owner()})
+	b.Ops = append(b.Ops, &catalog.CreateSchema{Database: d.ID, Name: name, Owner: b.Owner})
 	return nil
 }
 
@@ -79,7 +79,7 @@ func (b *binding) createCluster(st *ast.CreateCluster) error {
 	if st.Replicas != nil {
 		return pgerr.Unsupported("CREATE CLUSTER with REPLICAS").WithHint("Use SIZE and REPLICATION FACTOR.").At(st.Position())
 	}
-	op := &catalog.CreateCluster{Name: st.Name, Owner: b.owner(), Replicas: 1}
+	op := &catalog.CreateCluster{Name: st.Name, Owner: b.Owner, Replicas: 1}
 	sized, err := clusterOptions(st.Options, &op.Size, &op.Replicas)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (b *binding) createCluster(st *ast.CreateCluster) error {
 	if !sized {
 		return pgerr.Newf(pgerr.InvalidParameterValue, "SIZE must be specified for cluster %q", st.Name).At(st.Position())
 	}
-	b.ops = append(b.ops, op)
+	b.Ops = append(b.Ops, op)
 	return nil
 }
 
@@ -129,17 +129,12 @@ func clusterOptions(options []ast.Option, size *catalog.Size, replicas *int) (si
 	return sized, nil
 }
 
-// planner gives a planner for what the statement's names and expressions mean.
-func (b *binding) planner() *planner {
-	return &planner{s: b.s, snapshot: b.snapshot, env: b.s.newEnv(b.stmt, b.snapshot)}
-}
-
 func (b *binding) createTable(st *ast.CreateTable) error {
 	schema, name, err := b.place(st.Name)
 	if err != nil || b.skip(st.IfNotExists, schema, name) {
 		return err
 	}
-	it, err := bind.CreateTable(b.planner().bindEnv(), st)
+	it, err := bind.CreateTable(b.Bind(), st)
 	if err != nil {
 		return err
 	}
@@ -151,7 +146,7 @@ func (b *binding) createView(st *ast.CreateView) error {
 	if err != nil || b.skip(st.IfNotExists, schema, name) {
 		return err
 	}
-	it, err := bind.CreateView(b.planner().bindEnv(), st)
+	it, err := bind.CreateView(b.Bind(), st)
 	if err != nil {
 		return err
 	}
@@ -168,7 +163,7 @@ func (b *binding) createMaterializedView(st *ast.CreateMaterializedView) error {
 	if err != nil || b.skip(st.IfNotExists, schema, name) {
 		return err
 	}
-	it, err := bind.CreateMaterializedView(b.planner().bindEnv(), st)
+	it, err := bind.CreateMaterializedView(b.Bind(), st)
 	if err != nil {
 		return err
 	}
@@ -184,11 +179,11 @@ func (b *binding) createMaterializedView(st *ast.CreateMaterializedView) error {
 }
 
 func (b *binding) createIndex(st *ast.CreateIndex) error {
-	it, err := bind.CreateIndex(b.planner().bindEnv(), st)
+	it, err := bind.CreateIndex(b.Bind(), st)
 	if err != nil {
 		return err
 	}
-	if b.skip(st.IfNotExists, b.snapshot.Schema(it.Schema), it.Name) {
+	if b.skip(st.IfNotExists, b.Catalog.Schema(it.Schema), it.Name) {
 		return nil
 	}
 	if err := b.maintained(it); err != nil {
@@ -200,14 +195,14 @@ func (b *binding) createIndex(st *ast.CreateIndex) error {
 // maintained makes a materialized view or an index belong to a cluster, and refuses what cannot be kept up to date.
 func (b *binding) maintained(it *catalog.Item) error {
 	if it.Cluster == (tvc.ID{}) {
-		c, err := b.s.cluster(b.snapshot, "")
+		c, err := b.Catalog.ResolveCluster(b.Cluster)
 		if err != nil {
 			return err
 		}
 		it.Cluster = c.ID
 	}
 	for _, id := range append(slices.Clone(it.DependsOn), it.On) {
-		if on := b.snapshot.Item(id); on != nil && b.onSystem(on) {
+		if on := b.Catalog.Item(id); on != nil && b.onSystem(on) {
 			return pgerr.Unsupported("a maintained %s over system relations", it.Kind)
 		}
 	}
@@ -220,7 +215,7 @@ func (b *binding) onSystem(it *catalog.Item) bool {
 		return true
 	}
 	for _, id := range it.DependsOn {
-		if b.onSystem(b.snapshot.Item(id)) {
+		if b.onSystem(b.Catalog.Item(id)) {
 			return true
 		}
 	}
@@ -229,14 +224,14 @@ func (b *binding) onSystem(it *catalog.Item) bool {
 
 // create adds the making of an item.
 func (b *binding) create(it *catalog.Item) error {
-	it.Owner = b.owner()
-	b.ops = append(b.ops, &catalog.CreateItem{Item: *it})
+	it.Owner = b.Owner
+	b.Ops = append(b.Ops, &catalog.CreateItem{Item: *it})
 	return nil
 }
 
 // replace adds the dropping of what OR REPLACE replaces. It is refused if something depends on it.
 func (b *binding) replace(it *catalog.Item, kind ast.ObjectKind) error {
-	old := b.snapshot.ItemNamed(it.Schema, it.Name)
+	old := b.Catalog.ItemNamed(it.Schema, it.Name)
 	if old == nil {
 		return nil
 	}
@@ -244,8 +239,8 @@ func (b *binding) replace(it *catalog.Item, kind ast.ObjectKind) error {
 		return wrongKind(old, kind)
 	}
 	if slices.Contains(it.DependsOn, old.ID) {
-		return pgerr.Newf(pgerr.InvalidObjectDefinition, "cannot replace %s: it depends on itself", b.snapshot.Describe(b.path, old.ID))
+		return pgerr.Newf(pgerr.InvalidObjectDefinition, "cannot replace %s: it depends on itself", b.Catalog.Describe(b.Path, old.ID))
 	}
-	b.ops = append(b.ops, &catalog.Drop{IDs: []tvc.ID{old.ID}, Path: b.path})
+	b.Ops = append(b.Ops, &catalog.Drop{IDs: []tvc.ID{old.ID}, Path: b.Path})
 	return nil
 }

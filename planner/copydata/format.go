@@ -1,6 +1,7 @@
-package session
+package copydata
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,10 +10,10 @@ import (
 	"github.com/tributary-db/tributary/sql/types"
 )
 
-// CopyFormat is how COPY writes or reads values as text.
-type CopyFormat struct {
-	csv    bool
-	header bool
+// Format is how COPY writes or reads values as text.
+type Format struct {
+	csv, binary bool
+	header      bool
 	// match: the header must name the columns.
 	match  bool
 	delim  byte
@@ -23,16 +24,16 @@ type CopyFormat struct {
 	forceQuote, forceNotNull, forceNull []string
 	forceQuoteAll                       bool
 
-	cols []Column
+	cols []types.Column
 	// quoteCols says which columns are always quoted.
 	quoteCols []bool
 	scratch   []byte
 }
 
-// copyFormat reads the options of a COPY. Their checks come in PostgreSQL's order, so that of several
+// ParseOptions reads the options of a COPY: of one FROM the client, or TO it. Their checks come in PostgreSQL's order, so that of several
 // mistakes it is the same one that is told.
-func copyFormat(options []ast.Option, from bool) (*CopyFormat, error) {
-	f := &CopyFormat{}
+func ParseOptions(options []ast.Option, from bool) (*Format, error) {
+	f := &Format{}
 	given := map[string]ast.Option{}
 	for _, o := range options {
 		if _, twice := given[o.Name]; twice {
@@ -62,13 +63,24 @@ func copyFormat(options []ast.Option, from bool) (*CopyFormat, error) {
 	if !escape {
 		f.escape = f.quote
 	}
+	if f.binary {
+		// PostgreSQL's order: the three that binary data has no room for.
+		switch {
+		case delim:
+			return nil, pgerr.New(pgerr.SyntaxError, "cannot specify DELIMITER in BINARY mode")
+		case null:
+			return nil, pgerr.New(pgerr.SyntaxError, "cannot specify NULL in BINARY mode")
+		case f.header:
+			return nil, pgerr.New(pgerr.SyntaxError, "cannot specify HEADER in BINARY mode")
+		}
+	}
 	return f, f.check(quote, escape, from)
 }
 
-func (f *CopyFormat) option(o ast.Option, from bool) error {
+func (f *Format) option(o ast.Option, from bool) error {
 	switch o.Name {
 	case "FORMAT":
-		name, err := optionWord(o)
+		name, err := word(o)
 		if err != nil {
 			return err
 		}
@@ -77,7 +89,7 @@ func (f *CopyFormat) option(o ast.Option, from bool) error {
 		case "csv":
 			f.csv = true
 		case "binary":
-			return pgerr.Unsupported("COPY in binary format").At(o.Position())
+			f.binary = true
 		default:
 			return pgerr.Newf(pgerr.InvalidParameterValue, "COPY format %q not recognized", name).At(o.Position())
 		}
@@ -87,7 +99,7 @@ func (f *CopyFormat) option(o ast.Option, from bool) error {
 	case "DELIMITER":
 		return byteOption(o, "delimiter", &f.delim)
 	case "NULL":
-		text, err := optionWord(o)
+		text, err := word(o)
 		f.null = text
 		return err
 	case "QUOTE":
@@ -101,7 +113,7 @@ func (f *CopyFormat) option(o ast.Option, from bool) error {
 	case "FORCE_NULL":
 		return columnsOption(o, &f.forceNull, nil)
 	case "ENCODING":
-		name, err := optionWord(o)
+		name, err := word(o)
 		if plain := strings.ToLower(strings.NewReplacer("-", "", "_",
 			"").Replace(name)); err == nil && plain != "utf8" && plain != "unicode" {
 			return pgerr.Newf(pgerr.InvalidParameterValue,
@@ -114,22 +126,22 @@ func (f *CopyFormat) option(o ast.Option, from bool) error {
 	return pgerr.Newf(pgerr.SyntaxError, "option %q not recognized", strings.ToLower(o.Name)).At(o.Position())
 }
 
-func (f *CopyFormat) headerOption(o ast.Option, from bool) error {
+func (f *Format) headerOption(o ast.Option, from bool) error {
 	if o.Value == nil {
 		f.header = true
 		return nil
 	}
-	word, err := optionWord(o)
+	value, err := word(o)
 	if err != nil {
 		return err
 	}
-	switch strings.ToLower(word) {
+	switch strings.ToLower(value) {
 	case "true", "on", "1":
 		f.header = true
 	case "false", "off", "0":
 	case "match":
 		if !from {
-			return pgerr.Newf(pgerr.FeatureNotSupported, "cannot use %q with HEADER in COPY TO", word).At(o.Position())
+			return pgerr.Newf(pgerr.FeatureNotSupported, "cannot use %q with HEADER in COPY TO", value).At(o.Position())
 		}
 		f.header, f.match = true, true
 	default:
@@ -140,7 +152,7 @@ func (f *CopyFormat) headerOption(o ast.Option, from bool) error {
 
 // byteOption reads an option that is one byte; what says how messages call it.
 func byteOption(o ast.Option, what string, to *byte) error {
-	text, err := optionWord(o)
+	text, err := word(o)
 	if err != nil {
 		return err
 	}
@@ -174,7 +186,7 @@ func columnsOption(o ast.Option, to *[]string, all *bool) error {
 }
 
 // check refuses options that do not go together.
-func (f *CopyFormat) check(quote, escape, from bool) error {
+func (f *Format) check(quote, escape, from bool) error {
 	invalid := func(text string, args ...any) error { return pgerr.Newf(pgerr.InvalidParameterValue, text, args...) }
 	missing := func(text string) error { return pgerr.New(pgerr.FeatureNotSupported, text) }
 	switch {
@@ -212,40 +224,50 @@ func (f *CopyFormat) check(quote, escape, from bool) error {
 	return nil
 }
 
-// CSV says whether the format is csv; else it is text.
-func (f *CopyFormat) CSV() bool { return f.csv }
+// Binary says whether the format is binary.
+func (f *Format) Binary() bool { return f.binary }
 
-// bindColumns makes the format ready for writing rows of these columns.
-func (f *CopyFormat) bindColumns(cols []Column) error {
+// SetColumns makes the format ready for writing rows of these columns.
+func (f *Format) SetColumns(cols []types.Column) error {
 	f.cols = cols
 	f.quoteCols = make([]bool, len(cols))
 	for i := range cols {
 		f.quoteCols[i] = f.forceQuoteAll
 	}
-	for _, name := range f.forceQuote {
-		i := columnNamed(cols, name)
+	return mark(cols, f.forceQuote, f.quoteCols, "FORCE_QUOTE")
+}
+
+// mark marks the columns that an option names.
+func mark(cols []types.Column, names []string, marks []bool, option string) error {
+	for _, name := range names {
+		i := slices.IndexFunc(cols, func(c types.Column) bool { return c.Name == name })
 		if i < 0 {
-			return pgerr.Newf(pgerr.UndefinedColumn, "column %q does not exist", name)
+			return pgerr.Newf(pgerr.InvalidColumnReference, "%s column %q not referenced by COPY", option, name)
 		}
-		f.quoteCols[i] = true
+		marks[i] = true
 	}
 	return nil
 }
 
-func columnNamed(cols []Column, name string) int {
-	for i, c := range cols {
-		if c.Name == name {
-			return i
+// wordOf gives the text of a value that is a bare word, a string or a number.
+func wordOf(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.Literal:
+		if e.Kind != ast.Null && e.Kind != ast.Bits {
+			return e.Text, true
+		}
+	case *ast.Column:
+		if len(e.Names) == 1 {
+			return e.Names[0], true
 		}
 	}
-	return -1
+	return "", false
 }
 
-// types gives the types of columns.
-func columnTypes(cols []Column) []types.T {
-	ts := make([]types.T, len(cols))
-	for i, c := range cols {
-		ts[i] = c.Type
+// word gives the value of an option as text.
+func word(o ast.Option) (string, error) {
+	if w, ok := wordOf(o.Value); ok {
+		return w, nil
 	}
-	return ts
+	return "", pgerr.Newf(pgerr.SyntaxError, "%s requires a parameter", strings.ToLower(o.Name)).At(o.Position())
 }

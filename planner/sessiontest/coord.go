@@ -75,7 +75,7 @@ func New(tb testing.TB) (*Coord, *session.Manager) {
 	clock := time.UnixMicro(start).UTC()
 	m := session.NewManager(session.Options{Coord: c, System: system, Settings: c.settings, Version: "0.0.1",
 		Now: func() time.Time { return clock }, Random: strings.NewReader(strings.Repeat("random", 10_000)),
-			Log: slog.New(slog.DiscardHandler)})
+		Log: slog.New(slog.DiscardHandler)})
 	tb.Cleanup(func() {
 		if n := c.Held(); n != 0 {
 			tb.Errorf("%d reads were not released", n)

@@ -1,4 +1,4 @@
-package session
+package copydata
 
 import (
 	"bytes"
@@ -9,13 +9,13 @@ import (
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
 
-// copyScanner takes COPY's input apart into rows of fields, as the bytes come. It does not know types. It goes
+// scanner takes COPY's input apart into rows of fields, as the bytes come. It does not know types. It goes
 // over the input in two steps, as PostgreSQL does: first where the line ends, then where its fields do.
 //
 // Give it data with add, then call next until it says that it needs more; at the end call finish, then next
 // again. A row is valid until the next call of next or add.
-type copyScanner struct {
-	f   *CopyFormat
+type scanner struct {
+	f   *Format
 	eol eolKind
 	buf []byte
 	at  int // where the next row starts in buf
@@ -39,13 +39,13 @@ type copyScanner struct {
 	raw  []byte
 	// first: no row has been given yet.
 	first  bool
-	fields []copyField
+	fields []field
 	// text is memory for fields that do not stand in buf as they are meant.
 	text []byte
 }
 
-// copyField is one field: its bytes, or NULL.
-type copyField struct {
+// field is one field: its bytes, or NULL.
+type field struct {
 	bytes []byte
 	null  bool
 	// quoted: the csv field had quotes.
@@ -62,14 +62,14 @@ const (
 	eolCR
 )
 
-// MaxCopyRowBytes bounds one row of COPY's input: what a client may make the server gather before it must
+// MaxRowBytes bounds one row of COPY's input: what a client may make the server gather before it must
 // make sense.
-const MaxCopyRowBytes = 64 << 20
+const MaxRowBytes = 64 << 20
 
-func newCopyScanner(f *CopyFormat) *copyScanner { return &copyScanner{f: f, first: true} }
+func newScanner(f *Format) *scanner { return &scanner{f: f, first: true} }
 
 // add gives the scanner more input, which it copies.
-func (s *copyScanner) add(data []byte) {
+func (s *scanner) add(data []byte) {
 	if s.at > 0 {
 		s.buf = append(s.buf[:0], s.buf[s.at:]...)
 		s.scanned -= s.at
@@ -92,7 +92,7 @@ func (s *copyScanner) add(data []byte) {
 }
 
 // finish says that no more input comes.
-func (s *copyScanner) finish() {
+func (s *scanner) finish() {
 	if len(s.tail) > 0 && s.bad == nil {
 		s.bad = invalidBytes(s.tail)
 	}
@@ -100,7 +100,7 @@ func (s *copyScanner) finish() {
 }
 
 // next scans a row; false if there is none yet, or none any more.
-func (s *copyScanner) next() (bool, error) {
+func (s *scanner) next() (bool, error) {
 	s.raw, s.fields, s.text = nil, s.fields[:0], s.text[:0]
 	if s.over || s.at == len(s.buf) && s.bad == nil {
 		s.at, s.scanned = len(s.buf), len(s.buf)
@@ -117,8 +117,8 @@ func (s *copyScanner) next() (bool, error) {
 	}
 	if after < 0 {
 		s.line--
-		if len(s.buf)-s.at > MaxCopyRowBytes {
-			return false, pgerr.Newf(pgerr.ProgramLimitExceeded, "a row of COPY data is longer than %d bytes", MaxCopyRowBytes)
+		if len(s.buf)-s.at > MaxRowBytes {
+			return false, pgerr.Newf(pgerr.ProgramLimitExceeded, "a row of COPY data is longer than %d bytes", MaxRowBytes)
 		}
 		return false, nil
 	}
@@ -145,7 +145,7 @@ func (s *copyScanner) next() (bool, error) {
 }
 
 // lineEnd finds where the line at s.at ends and where the next one starts; after is -1 if it is not all there.
-func (s *copyScanner) lineEnd() (end, after int, err error) {
+func (s *scanner) lineEnd() (end, after int, err error) {
 	i := max(s.scanned, s.at)
 	if !s.quoted && !s.escaped && s.eol <= eolLF {
 		// Most lines have nothing in them to think about.
@@ -167,11 +167,11 @@ func (s *copyScanner) lineEnd() (end, after int, err error) {
 }
 
 // plain says whether a piece of a line has no byte that decides where it ends.
-func (s *copyScanner) plain(b []byte) bool {
+func (s *scanner) plain(b []byte) bool {
 	return bytes.IndexByte(b, '\\') < 0 && bytes.IndexByte(b, '\r') < 0 && !(s.f.csv && bytes.IndexByte(b, s.f.quote) >= 0)
 }
 
-func (s *copyScanner) lineEndSlowly(i int) (end, after int, err error) {
+func (s *scanner) lineEndSlowly(i int) (end, after int, err error) {
 	for ; i < len(s.buf); i++ {
 		c := s.buf[i]
 		// What may follow these decides; it must be there.
@@ -211,7 +211,7 @@ func (s *copyScanner) lineEndSlowly(i int) (end, after int, err error) {
 }
 
 // csvState follows quotes over one byte.
-func (s *copyScanner) csvState(c byte) {
+func (s *scanner) csvState(c byte) {
 	// A quote that is doubled closes and opens; only another escape character needs to be followed.
 	switch {
 	case s.quoted && c == s.f.escape && c != s.f.quote:
@@ -231,7 +231,7 @@ func (s *copyScanner) csvState(c byte) {
 }
 
 // newline says how long the line end at position i is, and that it is one like those before.
-func (s *copyScanner) newline(i int) (int, error) {
+func (s *scanner) newline(i int) (int, error) {
 	if s.buf[i] == '\n' {
 		if s.eol == eolCR || s.eol == eolCRLF {
 			return 0, s.stray("newline", `\n`)
@@ -256,7 +256,7 @@ func (s *copyScanner) newline(i int) (int, error) {
 	return 1, nil
 }
 
-func (s *copyScanner) stray(what, escape string) error {
+func (s *scanner) stray(what, escape string) error {
 	if s.f.csv {
 		return pgerr.Newf(pgerr.BadCopyFileFormat, "unquoted %s found in data", what).
 			WithHint("Use quoted CSV field to represent %s.", what)
@@ -273,7 +273,7 @@ const (
 )
 
 // marker looks for the end-of-data marker, a backslash and a full stop with a line end, at position i.
-func (s *copyScanner) marker(i int) (int, error) {
+func (s *scanner) marker(i int) (int, error) {
 	rest := s.buf[i+1:]
 	if len(rest) == 0 || rest[0] != '.' {
 		return markerNone, nil
@@ -305,16 +305,16 @@ func (s *copyScanner) marker(i int) (int, error) {
 }
 
 // splitText takes the row apart in text format.
-func (s *copyScanner) splitText() error {
+func (s *scanner) splitText() error {
 	line := s.raw
 	if bytes.IndexByte(line, '\\') < 0 {
 		for {
 			n := bytes.IndexByte(line, s.f.delim)
-			field := line
+			value := line
 			if n >= 0 {
-				field = line[:n]
+				value = line[:n]
 			}
-			s.fields = append(s.fields, copyField{bytes: field, null: string(field) == s.f.null})
+			s.fields = append(s.fields, field{bytes: value, null: string(value) == s.f.null})
 			if n < 0 {
 				return nil
 			}
@@ -326,11 +326,11 @@ func (s *copyScanner) splitText() error {
 		case i < len(line) && line[i] == '\\':
 			i++
 		case i >= len(line) || line[i] == s.f.delim:
-			field, err := s.unescape(line[start:min(i, len(line))])
+			f, err := s.unescape(line[start:min(i, len(line))])
 			if err != nil {
 				return err
 			}
-			s.fields = append(s.fields, field)
+			s.fields = append(s.fields, f)
 			if i >= len(line) {
 				return nil
 			}
@@ -340,9 +340,9 @@ func (s *copyScanner) splitText() error {
 }
 
 // unescape takes a field in text format that has backslashes.
-func (s *copyScanner) unescape(raw []byte) (copyField, error) {
+func (s *scanner) unescape(raw []byte) (field, error) {
 	if string(raw) == s.f.null {
-		return copyField{null: true}, nil
+		return field{null: true}, nil
 	}
 	start, check := len(s.text), false
 	for i := 0; i < len(raw); i++ {
@@ -377,11 +377,11 @@ func (s *copyScanner) unescape(raw []byte) (copyField, error) {
 		s.text = append(s.text, c)
 	}
 	// The memory may move while later fields of the row are added; these bytes stay what they are.
-	field := copyField{bytes: s.text[start:len(s.text):len(s.text)]}
+	f := field{bytes: s.text[start:len(s.text):len(s.text)]}
 	if check {
-		return field, validText(field.bytes)
+		return f, CheckText(f.bytes)
 	}
-	return field, nil
+	return f, nil
 }
 
 // number reads digits of a base and says how many there were.
@@ -401,7 +401,7 @@ func number(digits []byte, base int) (value byte, n int) {
 }
 
 // splitCSV takes the row apart in csv format.
-func (s *copyScanner) splitCSV() error {
+func (s *scanner) splitCSV() error {
 	line := s.raw
 	for {
 		n := bytes.IndexByte(line, s.f.delim)
@@ -409,14 +409,14 @@ func (s *copyScanner) splitCSV() error {
 			n = len(line)
 		}
 		if bytes.IndexByte(line[:n], s.f.quote) >= 0 {
-			var field copyField
-			var err error
-			if field, n, err = s.quotedField(line); err != nil {
+			f, end, err := s.quotedField(line)
+			if err != nil {
 				return err
 			}
-			s.fields = append(s.fields, field)
+			n = end
+			s.fields = append(s.fields, f)
 		} else {
-			s.fields = append(s.fields, copyField{bytes: line[:n], null: string(line[:n]) == s.f.null})
+			s.fields = append(s.fields, field{bytes: line[:n], null: string(line[:n]) == s.f.null})
 		}
 		if n == len(line) {
 			return nil
@@ -426,7 +426,7 @@ func (s *copyScanner) splitCSV() error {
 }
 
 // quotedField takes a field with quotes from the front of line; n is where it ends.
-func (s *copyScanner) quotedField(line []byte) (field copyField, n int, err error) {
+func (s *scanner) quotedField(line []byte) (f field, n int, err error) {
 	start, quoted := len(s.text), false
 	for n = 0; n < len(line); n++ {
 		c := line[n]
@@ -437,19 +437,19 @@ func (s *copyScanner) quotedField(line []byte) (field copyField, n int, err erro
 		case c == s.f.quote:
 			quoted = !quoted
 		case !quoted && c == s.f.delim:
-			return copyField{bytes: s.text[start:len(s.text):len(s.text)], quoted: true}, n, nil
+			return field{bytes: s.text[start:len(s.text):len(s.text)], quoted: true}, n, nil
 		default:
 			s.text = append(s.text, c)
 		}
 	}
 	if quoted {
-		return copyField{}, 0, pgerr.New(pgerr.BadCopyFileFormat, "unterminated CSV quoted field")
+		return field{}, 0, pgerr.New(pgerr.BadCopyFileFormat, "unterminated CSV quoted field")
 	}
-	return copyField{bytes: s.text[start:len(s.text):len(s.text)], quoted: true}, n, nil
+	return field{bytes: s.text[start:len(s.text):len(s.text)], quoted: true}, n, nil
 }
 
 // context says where in the input an error is: in the row as a whole, or, with a column, in its value there.
-func (s *copyScanner) context(relation, column string, value *copyField) string {
+func (s *scanner) context(relation, column string, value *field) string {
 	text := fmt.Sprintf("COPY %s, line %d", relation, s.line)
 	switch {
 	case value != nil && value.null:
@@ -476,8 +476,8 @@ func clip(b []byte) string {
 	return string(b[:n]) + "..."
 }
 
-// validText refuses what text cannot hold.
-func validText(b []byte) error {
+// CheckText refuses bytes that are no text: they must be UTF-8, without NUL.
+func CheckText(b []byte) error {
 	if n := validPrefix(b); n < len(b) {
 		return invalidBytes(b[n:])
 	}

@@ -1,4 +1,4 @@
-package session
+package ddl
 
 import (
 	"github.com/tributary-db/tributary/planner/catalog"
@@ -8,17 +8,17 @@ import (
 // alterSystem is ALTER SYSTEM SET and RESET. The value is checked here and kept as it is printed; it takes effect when
 // the coordinator publishes the change.
 func (b *binding) alterSystem(st *ast.AlterSystem) error {
-	set := b.s.m.Settings
+	set := b.Settings
 	if st.Reset {
 		if st.Name == "" {
-			b.ops = append(b.ops, &catalog.ResetSystem{})
+			b.Ops = append(b.Ops, &catalog.ResetSystem{})
 			return nil
 		}
 		p, err := set.Lookup(st.Name)
 		if err != nil {
 			return err
 		}
-		b.ops = append(b.ops, &catalog.ResetSystem{Name: p.Name()})
+		b.Ops = append(b.Ops, &catalog.ResetSystem{Name: p.Name()})
 		return nil
 	}
 	p, err := set.Lookup(st.Name)
@@ -26,10 +26,10 @@ func (b *binding) alterSystem(st *ast.AlterSystem) error {
 		return err
 	}
 	if len(st.Values) == 0 {
-		b.ops = append(b.ops, &catalog.ResetSystem{Name: p.Name()})
+		b.Ops = append(b.Ops, &catalog.ResetSystem{Name: p.Name()})
 		return nil
 	}
-	text, err := valuesText(st.Name, st.Values)
+	text, err := SettingText(st.Name, st.Values)
 	if err != nil {
 		return err
 	}
@@ -37,6 +37,6 @@ func (b *binding) alterSystem(st *ast.AlterSystem) error {
 	if err != nil {
 		return err
 	}
-	b.ops = append(b.ops, &catalog.SetSystem{Name: p.Name(), Value: value})
+	b.Ops = append(b.Ops, &catalog.SetSystem{Name: p.Name(), Value: value})
 	return nil
 }

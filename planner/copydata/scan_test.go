@@ -1,4 +1,4 @@
-package session
+package copydata
 
 import (
 	"context"
@@ -20,8 +20,8 @@ func option(name, value string) ast.Option {
 	return ast.Option{Name: name, Value: &ast.Literal{Kind: ast.String, Text: value}}
 }
 
-// TestCopyScannerIsPostgres gives the same bytes, cut into pieces here and there, to the scanner and to PostgreSQL.
-func TestCopyScannerIsPostgres(t *testing.T) {
+// TestScannerIsPostgres gives the same bytes, cut into pieces here and there, to the scanner and to PostgreSQL.
+func TestScannerIsPostgres(t *testing.T) {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, pgtest.Start(t).URL)
 	if err != nil {
@@ -126,11 +126,11 @@ func quoteOrNull(s *string) string {
 // scanAll scans data in random pieces.
 func scanAll(t *testing.T, options []ast.Option, data string, rnd *rand.Rand) string {
 	t.Helper()
-	f, err := copyFormat(options, true)
+	f, err := ParseOptions(options, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newCopyScanner(f)
+	s := newScanner(f)
 	var out strings.Builder
 	fail := func(err error) string {
 		e := pgerr.From(err)
@@ -179,19 +179,19 @@ func scanAll(t *testing.T, options []ast.Option, data string, rnd *rand.Rand) st
 	return out.String()
 }
 
-func BenchmarkCopyScan(b *testing.B) {
+func BenchmarkScan(b *testing.B) {
 	var data []byte
 	for i := range 10_000 {
 		data = fmt.Appendf(data, "%d\t%d\n", i*7919, i)
 	}
-	f, err := copyFormat(nil, true)
+	f, err := ParseOptions(nil, true)
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	rows := 0
 	for b.Loop() {
-		s := newCopyScanner(f)
+		s := newScanner(f)
 		for rest := data; len(rest) > 0; {
 			n := min(len(rest), 64<<10)
 			s.add(rest[:n])
