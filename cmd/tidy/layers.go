@@ -93,7 +93,8 @@ var folders = []folder{
 			{name: "logical", floor: 1}, {name: "copydata", floor: 1},
 			{name: "catalog", floor: 2}, {name: "rewrite", floor: 2}, {name: "lower", floor: 2},
 			{name: "builtin", floor: 3}, {name: "bind", floor: 3},
-			{name: "coord", floor: 4}, {name: "session", floor: 5},
+			// What changes the catalog is bound to operations apart from the session, whose transaction applies them.
+			{name: "coord", floor: 4}, {name: "ddl", floor: 4}, {name: "session", floor: 5},
 		},
 	},
 	{
