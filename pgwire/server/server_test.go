@@ -17,7 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-db/tributary/pgwire/server"
-	"github.com/tributary-db/tributary/planner/sessiontest"
+	"github.com/tributary-db/tributary/planner/session/sessiontest"
 )
 
 // served is a server for a test.
@@ -413,14 +413,9 @@ func TestClientThatGoesStopsItsStatement(t *testing.T) {
 		// There are no rows yet: all that matters is that it runs.
 		t.Log("no result yet")
 	}
+	s.coord.WaitHeld(t, func(n int) bool { return n > 0 })
 	conn.PgConn().Conn().Close()
-	deadline := time.Now().Add(10 * time.Second)
-	for s.coord.Held() > 0 {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d holds are left", s.coord.Held())
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	s.coord.WaitHeld(t, func(n int) bool { return n == 0 })
 }
 
 func TestShutdownTellsClients(t *testing.T) {
@@ -432,7 +427,7 @@ func TestShutdownTellsClients(t *testing.T) {
 		_, err := busy.Exec(context.Background(), "SUBSCRIBE t")
 		done <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
+	s.coord.WaitHeld(t, func(n int) bool { return n > 0 })
 	s.stop()
 	if err := <-done; code(err) != "57P01" {
 		t.Errorf("busy: %v", err)
@@ -475,11 +470,11 @@ func TestSubscribeStreams(t *testing.T) {
 
 func TestIdleInTransactionEnds(t *testing.T) {
 	s := serve(t)
-	conn := s.connect(t)
-	run(t, conn, "SET idle_in_transaction_session_timeout = '30ms'; BEGIN")
-	time.Sleep(150 * time.Millisecond)
-	if _, err := conn.Exec(t.Context(), "SELECT 1"); err == nil {
-		t.Error("the transaction goes on")
+	raw := s.raw(t)
+	raw.query("SET idle_in_transaction_session_timeout = '30ms'; BEGIN")
+	raw.until('Z')
+	if got := raw.until(0); !strings.Contains(got, "25P03") || !strings.HasSuffix(got, "closed") {
+		t.Errorf("got %s", got)
 	}
 }
 

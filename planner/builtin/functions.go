@@ -199,7 +199,8 @@ func (s *Set) functionRelations() []relation {
 			"prorows float4!, provariadic oid!, prosupport regproc!, prokind char!, prosecdef bool!, proleakproof bool!, "+
 			"proisstrict bool!, proretset bool!, provolatile char!, proparallel char!, pronargs int2!, pronargdefaults int2!, "+
 			"prorettype oid!, proargtypes oidvector!, proallargtypes _oid, proargmodes _char, proargnames _text, "+
-			"proargdefaults text, protrftypes _oid, prosrc text!, probin text, prosqlbody text, proconfig _text, proacl _aclitem", s.pgProc),
+			"proargdefaults text, protrftypes _oid, prosrc text!, probin text, prosqlbody text, proconfig _text, "+
+			"proacl _aclitem", s.pgProc),
 		define(p, 2600, "pg_aggregate", "aggfnoid regproc!, aggkind char!, aggnumdirectargs int2!", s.pgAggregate),
 		define(p, 2617, "pg_operator", "oid oid!, oprname name!, oprnamespace oid!, oprowner oid!, oprkind char!, oprcanmerge bool!, "+
 			"oprcanhash bool!, oprleft oid!, oprright oid!, oprresult oid!, oprcom oid!, oprnegate oid!, oprcode regproc!, "+

@@ -29,7 +29,8 @@ type Reader struct {
 
 // NewReader makes a reader of rows of the given columns; relation is for messages.
 func NewReader(f *Format, relation string, cols []types.Column) (*Reader, error) {
-	r := &Reader{f: f, relation: relation, cols: cols, match: f.match, forceNotNull: make([]bool, len(cols)), forceNull: make([]bool, len(cols))}
+	r := &Reader{f: f, relation: relation, cols: cols, match: f.match, forceNotNull: make([]bool, len(cols)),
+		forceNull: make([]bool, len(cols))}
 	if f.binary {
 		r.bin = &unpacker{}
 	} else {

@@ -20,18 +20,23 @@ import (
 func wide() ([]types.Column, string) {
 	cols := []types.Column{
 		{Name: "a", Type: types.TInt2}, {Name: "b", Type: types.TInt4}, {Name: "c", Type: types.TInt8}, {Name: "d", Type: types.TFloat4},
-		{Name: "e", Type: types.TFloat8}, {Name: "f", Type: types.TNumeric}, {Name: "g", Type: types.TText}, {Name: "h", Type: types.TBytea},
-		{Name: "i", Type: types.TBool}, {Name: "j", Type: types.TDate}, {Name: "k", Type: types.TTimestamp}, {Name: "l", Type: types.TTimestampTZ},
-		{Name: "m", Type: types.TInterval}, {Name: "n", Type: types.TUUID}, {Name: "o", Type: types.TJsonb}, {Name: "p", Type: types.Of(1007)},
+		{Name: "e", Type: types.TFloat8}, {Name: "f", Type: types.TNumeric}, {Name: "g", Type: types.TText}, {Name: "h",
+			Type: types.TBytea},
+		{Name: "i", Type: types.TBool}, {Name: "j", Type: types.TDate}, {Name: "k", Type: types.TTimestamp}, {Name: "l",
+			Type: types.TTimestampTZ},
+		{Name: "m", Type: types.TInterval}, {Name: "n", Type: types.TUUID}, {Name: "o", Type: types.TJsonb}, {Name: "p",
+			Type: types.Of(1007)},
 	}
 	for i := range cols {
 		cols[i].Nullable = true
 	}
-	return cols, `SELECT x::int2 AS a, x * 1000 AS b, x::int8 << 40 AS c, (x / 3.0)::float4 AS d, x / 7::float8 AS e, trim_scale(x / 9::numeric) AS f,
+	return cols,
+		`SELECT x::int2 AS a, x * 1000 AS b, x::int8 << 40 AS c, (x / 3.0)::float4 AS d, x / 7::float8 AS e, trim_scale(x / 9::numeric) AS f,
 		E'tab\t quote" \\N, ' || x AS g, decode(md5(x::text), 'hex') AS h, x % 2 = 0 AS i, DATE '2000-01-01' + x AS j,
 		TIMESTAMP '2000-01-01' + x * interval '1 hour' AS k, TIMESTAMPTZ '2000-01-01' - x * interval '1 ms' AS l,
 		x * interval '1 mon 1 day 1 s' AS m, md5(x::text)::uuid AS n, jsonb_build_object('x', x, 'y', NULL) AS o, ARRAY[x, NULL, -x] AS p
-		FROM generate_series(-20, 20) AS x UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL`
+		FROM generate_series(-20, 20) AS x UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+			NULL, NULL, NULL, NULL, NULL, NULL`
 }
 
 // TestRoundTripWithPostgres reads what PostgreSQL writes in every format, writes it, and has PostgreSQL read that.
@@ -145,7 +150,8 @@ func TestBrokenBinary(t *testing.T) {
 		{head + "\x00\x02\x7f\xff\xff\xff", "22P04: invalid field size, COPY t, line 1"},
 		{head + "\x00\x02\xff\xff\xff\xfe", "22P04: invalid field size, COPY t, line 1"},
 		{head + row + "\xff\xffx", "22P04: received copy data after EOF marker, COPY t, line 1"},
-		{head + "\x00\x02\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00", "08P01: insufficient data left in message, COPY t, line 1, column a"},
+		{head + "\x00\x02\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00",
+			"08P01: insufficient data left in message, COPY t, line 1, column a"},
 		{signature + "\x00\x01\x00\x00\x00\x00\x00\x00", "22P04: invalid COPY file header (WITH OIDS)"},
 		{signature + "\x00\x02\x00\x00\x00\x00\x00\x00", "22P04: unrecognized critical flags in COPY file header"},
 		{signature + "\x00\x00\x00\x00\xff\xff\xff\xff", "22P04: invalid COPY file header (wrong length)"},

@@ -12,6 +12,9 @@
 //	S5  whatever a statement holds (times, cursors, staged writes) is given back when its result is closed, its
 //	    transaction ends or the session does.
 //
+// The package is a little larger than most because every statement of the surface ends here; what could be told apart
+// (binding, DDL, COPY's data, the system's relations) has rooms of its own.
+//
 // A Manager is safe for concurrent use. A Session, and what comes from it, belongs to one goroutine, except
 // for Cancel and Terminate.
 package session

@@ -10,7 +10,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/tributary-db/tributary/planner/session"
-	"github.com/tributary-db/tributary/planner/sessiontest"
+	"github.com/tributary-db/tributary/planner/session/sessiontest"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/types"
