@@ -36,7 +36,7 @@ func Delete(env *Env, e *ast.Delete) (*Write, error) {
 // deleted is the rows that are deleted. With USING these are the rows for which there is some row there: one is
 // deleted once, however many it meets.
 func (b *binder) deleted(it *catalog.Item, e *ast.Delete) (logical.Node, error) {
-	var rows logical.Node = logical.NewGet(it.ID, b.env.Catalog.FullName(it), it.Rel)
+	var rows logical.Node = b.get(it)
 	src := tableSource(it, e.Alias, 0)
 	if len(e.Using) == 0 {
 		q := b.newQuery(nil, []*source{src})

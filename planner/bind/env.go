@@ -25,6 +25,9 @@ type Env struct {
 	// Stored says whether a view's rows are kept where the query runs, so that they are read as they are.
 	// nil: no view's are.
 	Stored func(*catalog.Item) bool
+	// Rows says about how many rows a table or a view has that is read as it is; 0: unknown. nil: nothing is
+	// known. Joins are ordered by it.
+	Rows func(*catalog.Item) int64
 	// Show gives the query that a SHOW in FROM stands for. nil: there is none.
 	Show func(*ast.ShowObjects) (*ast.Query, error)
 }

@@ -197,9 +197,18 @@ func catalogName(n ast.Name) catalog.Name {
 // contents is the rows of a relation: read as they are, or by the query of a view.
 func (b *binder) contents(it *catalog.Item) (logical.Node, error) {
 	if !it.Kind.IsView() || b.env.Stored != nil && b.env.Stored(it) {
-		return logical.NewGet(it.ID, b.env.Catalog.FullName(it), it.Rel), nil
+		return b.get(it), nil
 	}
 	return b.view(it)
+}
+
+// get reads a relation as it is.
+func (b *binder) get(it *catalog.Item) *logical.Get {
+	rows := int64(0)
+	if b.env.Rows != nil {
+		rows = b.env.Rows(it)
+	}
+	return logical.NewGet(it.ID, b.env.Catalog.FullName(it), it.Rel, rows)
 }
 
 // inlinedView is a view that was bound already.

@@ -41,7 +41,7 @@ func Update(env *Env, e *ast.Update) (*Write, error) {
 
 // updated is the rows that are updated, before and after.
 func (b *binder) updated(it *catalog.Item, e *ast.Update) (logical.Node, error) {
-	rows := logical.NewGet(it.ID, b.env.Catalog.FullName(it), it.Rel)
+	rows := b.get(it)
 	q := b.newQuery(nil, []*source{tableSource(it, e.Alias, 0)})
 	q.columns = it.Rel.Cols
 	p := q.placing(rows)

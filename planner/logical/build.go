@@ -39,8 +39,10 @@ func IsUnit(n Node) bool {
 	return ok && c.Rows.Len == 1 && c.Rows.Diff(0) == 1 && len(c.Rows.Cols) == 0
 }
 
-// NewGet reads a collection described by r.
-func NewGet(id tvc.ID, name string, r types.Rel) *Get { return &Get{rel: rel{r}, ID: id, Name: name} }
+// NewGet reads a collection described by r, of about so many rows (0: unknown).
+func NewGet(id tvc.ID, name string, r types.Rel, rows int64) *Get {
+	return &Get{rel: rel{r}, ID: id, Name: name, Rows: rows}
+}
 
 // NewFilter keeps the rows for which all of preds are true.
 func NewFilter(in Node, preds ...scalar.Expr) Node {

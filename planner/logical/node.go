@@ -35,6 +35,8 @@ type Get struct {
 	ID tvc.ID
 	// Name is the collection's full SQL name, for people.
 	Name string
+	// Rows is about how many rows it has; 0: unknown. It decides how a query is computed, not what it means.
+	Rows int64
 }
 
 // Filter keeps the rows for which every predicate is true.

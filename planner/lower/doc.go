@@ -4,9 +4,9 @@
 // projections, computes equal parts once, and finds queries that an index answers by itself. It keeps the
 // promises that package plan asks of a plan's maker. Its choices:
 //
-//   - One join of many inputs is one chain of stages. The chain starts where most is known to be left out
-//     and goes on, as long as it can, along equations, first to inputs of which at most one row can match;
-//     cross products come last.
+//   - One join of many inputs is one chain of stages. Of the orders that go on greedily from each input that one
+//     is taken in which fewest rows are kept between the stages, guessed from how large relations are (as far
+//     as the binder was told) and what filters leave; cross products come last.
 //   - A condition over several inputs that is no key is tested once all its inputs are there.
 //   - An equation whose side spans several inputs ends the chain: the side is computed above it, and a new
 //     chain begins.

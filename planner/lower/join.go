@@ -49,7 +49,7 @@ func (b *builder) join(j *logical.Join, m scalar.MFP) plan.NodeID {
 			above = append(above, p)
 		}
 	}
-	o := newOrderer(j.Ins, preds)
+	o := newOrderer(j.Ins, preds, b.size)
 	c := &chain{b: b, where: map[int]place{}}
 	used := make([]bool, len(preds))
 	var done logical.Set

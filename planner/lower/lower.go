@@ -13,7 +13,7 @@ import (
 
 // Dataflow lowers a tree that package rewrite has made. env answers what LIMIT and OFFSET may ask.
 func Dataflow(name string, n logical.Node, env scalar.Env) (*plan.Dataflow, error) {
-	b := &builder{env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{}}
+	b := &builder{env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{}, sizes: map[int]size{}}
 	result := b.node(n)
 	if b.err != nil {
 		return nil, b.err
@@ -27,6 +27,8 @@ type builder struct {
 	nodes []plan.Node
 	seen  map[string]plan.NodeID
 	lets  map[int]plan.NodeID
+	// sizes are guesses at how many rows each Let has.
+	sizes map[int]size
 	err   error
 }
 
@@ -117,7 +119,7 @@ func (b *builder) operator(n logical.Node) plan.NodeID {
 	case *logical.LetRef:
 		return b.lets[n.ID]
 	case *logical.Let:
-		b.lets[n.ID] = b.node(n.Value())
+		b.lets[n.ID], b.sizes[n.ID] = b.node(n.Value()), b.size(n.Value())
 		return b.node(n.Body())
 	case *logical.TableFunc:
 		return b.add(&plan.TableFunc{Func: n.Func, Args: n.Args, Ordinality: n.Ordinality}, cols, b.node(n.Input()))

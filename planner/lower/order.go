@@ -8,17 +8,19 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 )
 
-// orderer chooses in which order inputs are joined.
+// orderer chooses in which order inputs are joined: that in which what is kept between the stages is smallest.
 type orderer struct {
 	ins    []logical.Node
 	starts []int // of each input's columns among all, and their number
 	preds  []scalar.Expr
+	sizes  []size
 }
 
-func newOrderer(ins []logical.Node, preds []scalar.Expr) *orderer {
+func newOrderer(ins []logical.Node, preds []scalar.Expr, sizeOf func(logical.Node) size) *orderer {
 	o := &orderer{ins: ins, preds: preds, starts: make([]int, len(ins)+1)}
 	for i, in := range ins {
 		o.starts[i+1] = o.starts[i] + logical.Arity(in)
+		o.sizes = append(o.sizes, sizeOf(in))
 	}
 	return o
 }
@@ -46,116 +48,85 @@ func (o *orderer) sides(p scalar.Expr, i int, done logical.Set) (outer, inner sc
 	return nil, nil, false
 }
 
-// cost is how bad an order is: cross products first, then joins in which many rows may match.
-type cost struct{ crosses, many, start int }
-
-func (c cost) compare(d cost) int {
-	return cmp.Or(cmp.Compare(c.crosses, d.crosses), cmp.Compare(c.many, d.many), cmp.Compare(c.start, d.start))
-}
-
-// maxStarts bounds from how many inputs an order is tried; with more inputs the best start is taken.
+// maxStarts bounds from how many inputs an order is tried; with more inputs the smallest are.
 const maxStarts = 12
 
-// best gives the order found best, of those that go on greedily from each start.
+// attempt is an order of inputs, and how bad it is: cross products first, then how many rows there are between
+// stages, then in how many stages several rows may match one.
+type attempt struct {
+	order   []int
+	crosses int
+	kept    float64
+	many    int
+}
+
+func (a attempt) compare(b attempt) int {
+	return cmp.Or(cmp.Compare(a.crosses, b.crosses), cmp.Compare(a.kept, b.kept), cmp.Compare(a.many, b.many))
+}
+
+// best gives the best of the orders that go on greedily from each start.
 func (o *orderer) best() []int {
 	starts := logical.Identity(len(o.ins))
-	slices.SortStableFunc(starts, func(i, j int) int { return cmp.Compare(o.rank(i), o.rank(j)) })
-	if len(starts) > maxStarts {
-		starts = starts[:1]
-	}
-	var order []int
-	var least cost
-	for at, s := range starts {
-		tried, c := o.from(s)
-		c.start = at
-		if order == nil || c.compare(least) < 0 {
-			order, least = tried, c
+	slices.SortStableFunc(starts, func(i, j int) int { return cmp.Compare(o.sizes[i].rows, o.sizes[j].rows) })
+	starts = starts[:min(len(starts), maxStarts)]
+	var best attempt
+	for _, s := range starts {
+		if a := o.from(s); best.order == nil || a.compare(best) < 0 {
+			best = a
 		}
 	}
-	return order
+	return best.order
 }
 
-// rank guesses how many rows an input has: less is fewer.
-func (o *orderer) rank(i int) int {
-	n := o.ins[i]
-	if logical.HasKey(n.Rel(), nil) {
-		return -1000
-	}
-	r := 0
-	for {
-		switch x := n.(type) {
-		case *logical.Filter:
-			r -= len(x.Preds)
-			for _, p := range x.Preds {
-				if isEquation(p) {
-					r -= 10
-				}
-			}
-			n = x.Input()
-			continue
-		case *logical.Map:
-			n = x.Input()
-			continue
-		case *logical.Project:
-			n = x.Input()
-			continue
-		case *logical.Constant:
-			return r - 100
-		}
-		return r
-	}
-}
-
-func isEquation(p scalar.Expr) bool {
-	if _, ok := p.(*scalar.In); ok {
-		return true
-	}
-	_, _, ok := logical.Equation(p)
-	return ok
-}
-
-// from goes on greedily from input s.
-func (o *orderer) from(s int) ([]int, cost) {
-	order := []int{s}
+// from goes on greedily from input s, always to where fewest rows come out.
+func (o *orderer) from(s int) attempt {
+	a := attempt{order: []int{s}}
 	done := logical.SetOf(logical.Range(o.starts[s], o.starts[s+1])...)
-	var c cost
-	for len(order) < len(o.ins) {
-		best, bestScore := -1, score{}
+	acc := o.sizes[s]
+	for len(a.order) < len(o.ins) {
+		next := step{}
 		for i := range o.ins {
-			if slices.Contains(order, i) {
+			if slices.Contains(a.order, i) {
 				continue
 			}
-			if sc := o.score(i, done); best < 0 || sc.compare(bestScore) < 0 {
-				best, bestScore = i, sc
+			if st := o.step(i, done, acc); next.out.rows == 0 || st.compare(next) < 0 {
+				next = st
 			}
 		}
-		if !bestScore.linked && bestScore.many {
-			c.crosses++
+		// What one stage gives is kept for the next; the last gives it away.
+		if len(a.order) > 1 {
+			a.kept += acc.rows
 		}
-		if bestScore.many {
-			c.many++
+		if next.cross() {
+			a.crosses++
 		}
-		order = append(order, best)
+		if next.many {
+			a.many++
+		}
+		acc = next.out
+		a.order = append(a.order, next.input)
 		done = done.Clone()
-		done.AddAll(logical.SetOf(logical.Range(o.starts[best], o.starts[best+1])...))
+		done.AddAll(logical.SetOf(logical.Range(o.starts[next.input], o.starts[next.input+1])...))
 	}
-	return order, c
+	return a
 }
 
-// score is how well an input goes on from those joined already.
-type score struct {
+// step is one more input joined.
+type step struct {
+	input  int
 	linked bool // by an equation
 	many   bool // more than one of its rows may match
-	rank   int
-	input  int
+	out    size
 }
 
-func (s score) compare(t score) int {
-	return cmp.Or(boolCompare(!s.linked && s.many, !t.linked && t.many), boolCompare(s.many, t.many),
-		boolCompare(!s.linked, !t.linked), cmp.Compare(s.rank, t.rank), cmp.Compare(s.input, t.input))
+func (s step) cross() bool { return !s.linked && s.many }
+
+func (s step) compare(t step) int {
+	return cmp.Or(before(s.cross(), t.cross()), cmp.Compare(s.out.rows, t.out.rows), before(s.many, t.many),
+		before(!s.linked, !t.linked), cmp.Compare(s.input, t.input))
 }
 
-func boolCompare(a, b bool) int {
+func before(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -165,8 +136,8 @@ func boolCompare(a, b bool) int {
 	return -1
 }
 
-func (o *orderer) score(i int, done logical.Set) score {
-	s := score{many: true, rank: o.rank(i), input: i}
+func (o *orderer) step(i int, done logical.Set, acc size) step {
+	s := step{input: i}
 	var keys []int
 	for _, p := range o.preds {
 		_, inner, ok := o.sides(p, i, done)
@@ -179,5 +150,6 @@ func (o *orderer) score(i int, done logical.Set) score {
 		}
 	}
 	s.many = !logical.HasKey(o.ins[i].Rel(), keys)
+	s.out = acc.joined(o.sizes[i], s.linked, s.many)
 	return s
 }

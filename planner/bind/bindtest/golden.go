@@ -2,6 +2,7 @@ package bindtest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/datadriven"
@@ -25,6 +26,7 @@ import (
 //	write                prints what an INSERT, UPDATE or DELETE is bound to
 //	bind                 prints a query's tree as it is bound, and what is done last
 //	rewrite [rule=r …]   prints the tree rewritten by all optional rules, or by the named ones alone
+//	rows name=n count=k  says how many rows a relation has
 //	lower [lookup]       prints the plan; with lookup, an index may answer it
 func (w *World) Golden(d *datadriven.TestData) string {
 	switch d.Cmd {
@@ -37,6 +39,13 @@ func (w *World) Golden(d *datadriven.TestData) string {
 		from := d.CmdArgs[0].Vals[0]
 		to := d.CmdArgs[1].Vals[0]
 		w.apply(&catalog.Rename{ID: w.Snapshot.Resolve(w.Env().Path, catalog.Name{Item: from}).ID, Name: to})
+		return ""
+	case "rows":
+		n, err := strconv.ParseInt(d.CmdArgs[1].Vals[0], 10, 64)
+		if err != nil {
+			w.t.Fatalf("%s: %v", d.Pos, err)
+		}
+		w.Sizes[d.CmdArgs[0].Vals[0]] = n
 		return ""
 	case "write":
 		return w.writeText(d.Input)

@@ -34,18 +34,21 @@ type World struct {
 	// Snapshot is the catalog, and Contents what its tables hold.
 	Snapshot *catalog.Snapshot
 	Contents map[tvc.ID]plantest.Rows
+	// Sizes are how many rows relations are said to have, by name.
+	Sizes map[string]int64
 }
 
 // New is an empty world.
 func New(t testing.TB) *World {
 	snap, _ := catalog.New(builtin.New().System(), 1)
-	return &World{t: t, Snapshot: snap, Contents: map[tvc.ID]plantest.Rows{}}
+	return &World{t: t, Snapshot: snap, Contents: map[tvc.ID]plantest.Rows{}, Sizes: map[string]int64{}}
 }
 
 // Env is what a session has.
 func (w *World) Env() *bind.Env {
 	return &bind.Env{
 		Catalog: w.Snapshot, Path: catalog.Path{Database: "materialize", Search: []string{"public"}}, Scalar: Session{},
+		Rows: func(it *catalog.Item) int64 { return w.Sizes[it.Name] },
 	}
 }
 

@@ -196,8 +196,24 @@ func (e *eval) semiJoin(n *logical.SemiJoin) plantest.Rows {
 	return out
 }
 
+// independent computes what in a tree depends on no outer row: it is a relation of its own, and fails if it fails,
+// whether or not there is an outer row.
+func (e *eval) independent(n logical.Node) {
+	if !logical.Correlated(n) {
+		e.node(n)
+		return
+	}
+	for _, in := range n.Inputs() {
+		e.independent(in)
+	}
+}
+
+// apply computes the right side anew for each left row.
 func (e *eval) apply(n *logical.Apply) plantest.Rows {
 	out := plantest.Rows{}
+	if len(e.outers) == 0 {
+		e.independent(n.Right())
+	}
 	for _, l := range e.node(n.Left()) {
 		e.outers = append(e.outers, l.Data)
 		right := e.node(n.Right())
