@@ -256,7 +256,7 @@ func (q *query) group(rel logical.Node, keys []scalar.Expr) (*grouping, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	in := project(p.rel, cols)
+	in := logical.Compute(p.rel, cols...)
 	g := &grouping{q: q, keys: keys}
 	if len(keys) == 0 {
 		g.rel = logical.NewGlobalReduce(in, aggs)
@@ -264,22 +264,6 @@ func (q *query) group(rel logical.Node, keys []scalar.Expr) (*grouping, error) {
 		g.rel = logical.NewReduce(in, logical.Identity(len(keys)), aggs)
 	}
 	return g, nil
-}
-
-// project is just the given expressions over n.
-func project(n logical.Node, es []scalar.Expr) logical.Node {
-	at := logical.Arity(n)
-	cols := make([]int, len(es))
-	var exprs []scalar.Expr
-	for i, e := range es {
-		if c, ok := e.(*scalar.Col); ok {
-			cols[i] = c.Index
-			continue
-		}
-		cols[i] = at + len(exprs)
-		exprs = append(exprs, e)
-	}
-	return logical.NewProject(logical.NewMap(n, exprs...), cols)
 }
 
 // expr is e over the grouped row: what equals a key is that key's column; what is a column of the row before

@@ -127,7 +127,7 @@ func (in *insert) query(r *relation) error {
 			}
 		}
 	}
-	in.w.Root = project(n, row)
+	in.w.Root = logical.Compute(n, row...)
 	logical.Walk(n, func(n logical.Node) bool {
 		_, ok := n.(*logical.Get)
 		in.w.Reads = in.w.Reads || ok

@@ -101,7 +101,7 @@ func (r *relation) coerceIn(ctx types.CastContext, b *binder, ts []types.T, bad 
 		c.t, c.literal = ts[i], nil
 	}
 	if changed {
-		r.node = project(r.node, exprs)
+		r.node = logical.Compute(r.node, exprs...)
 	}
 	return nil
 }

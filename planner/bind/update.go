@@ -61,7 +61,7 @@ func (b *binder) updated(it *catalog.Item, e *ast.Update) (logical.Node, error) 
 		}
 	}
 	exprs = p.exprs(exprs)
-	return project(p.rel, exprs), p.err
+	return logical.Compute(p.rel, exprs...), p.err
 }
 
 // where keeps the rows of a statement that writes.

@@ -64,7 +64,7 @@ func (q *query) rowsNode(cols []types.Column, rows [][]scalar.Expr) (logical.Nod
 		if p.err != nil {
 			return nil, p.err
 		}
-		parts = append(parts, project(p.rel, exprs))
+		parts = append(parts, logical.Compute(p.rel, exprs...))
 	}
 	if block.Len > 0 || len(parts) == 0 {
 		parts = append([]logical.Node{logical.NewConstant(cols, block)}, parts...)

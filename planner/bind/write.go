@@ -194,7 +194,7 @@ func (b *binder) returning(w *Write, items []ast.SelectItem, sources []*source) 
 		w.Returning.Cols = append(w.Returning.Cols, types.Column{Name: o.name, Type: e.Type(), Nullable: true})
 	}
 	w.Reads = w.Reads || len(q.subs) > 0
-	w.Root = project(p.rel, exprs)
+	w.Root = logical.Compute(p.rel, exprs...)
 	return p.err
 }
 

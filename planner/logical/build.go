@@ -90,6 +90,31 @@ func NewProject(in Node, cols []int) Node {
 	return &Project{rel: rel{r}, one: one{[1]Node{in}}, Cols: cols}
 }
 
+// Compute is just the given expressions over n.
+func Compute(n Node, es ...scalar.Expr) Node {
+	at := Arity(n)
+	cols := make([]int, len(es))
+	var exprs []scalar.Expr
+	for i, e := range es {
+		if c, ok := e.(*scalar.Col); ok {
+			cols[i] = c.Index
+			continue
+		}
+		cols[i] = at + len(exprs)
+		exprs = append(exprs, e)
+	}
+	return NewProject(NewMap(n, exprs...), cols)
+}
+
+// AllCols are the expressions for the first n columns of a node.
+func AllCols(n Node, k int) []scalar.Expr {
+	es := make([]scalar.Expr, k)
+	for i := range es {
+		es[i] = ColOf(n, i)
+	}
+	return es
+}
+
 // Identity lists the columns 0 to n-1.
 func Identity(n int) []int { return Range(0, n) }
 

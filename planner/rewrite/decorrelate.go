@@ -177,7 +177,7 @@ func (d *decorrelator) apply(n logical.Node, dom logical.Node) logical.Node {
 		left, right := d.apply(n.Left(), dom), d.apply(n.Right(), dom)
 		m := k + logical.Arity(n.Left())
 		on := d.sidesOn(n.On, k, m)
-		return logical.NewSemiJoin(n.Anti, left, right, append(on, sameCols(left, 0, right, 0, k, m)...)...)
+		return logical.NewSemiJoin(n.Anti, left, right, append(on, valuesAre(left, logical.Identity(k), right, m)...)...)
 	case *logical.Apply:
 		return d.applyApply(n, dom)
 	case *logical.TableFunc:
@@ -213,13 +213,13 @@ func (d *decorrelator) apply(n logical.Node, dom logical.Node) logical.Node {
 
 func anyOuter(e scalar.Expr) bool { return e != nil && scalar.HasOuter(e) }
 
-// sameCols says that n columns of left, from column i, are those of right, from column j, where right's
-// columns come behind m others. NULL is the same as NULL: these are values to be found again.
-func sameCols(left logical.Node, i int, right logical.Node, j, n, m int) []scalar.Expr {
-	var on []scalar.Expr
-	for c := range n {
-		r := logical.ColOf(right, j+c)
-		on = append(on, notDistinct(left, logical.ColOf(left, i+c), &scalar.Col{Index: m + j + c, T: r.T}, right.Rel().Cols[j+c]))
+// valuesAre says that left's columns cols have the values of right's first ones, which come behind m others. NULL
+// is the same as NULL: these are values to be found again.
+func valuesAre(left logical.Node, cols []int, right logical.Node, m int) []scalar.Expr {
+	on := make([]scalar.Expr, len(cols))
+	for i, c := range cols {
+		r := &scalar.Col{Index: m + i, T: logical.ColOf(right, i).T}
+		on[i] = notDistinct(left, logical.ColOf(left, c), r, right.Rel().Cols[i])
 	}
 	return on
 }
@@ -247,7 +247,7 @@ func (d *decorrelator) applyJoin(n *logical.Join, dom logical.Node) logical.Node
 			if first < 0 {
 				first = at
 			} else {
-				preds = append(preds, sameCols(dom, 0, in, 0, k, at)...)
+				preds = append(preds, valuesAre(dom, logical.Identity(k), in, at)...)
 			}
 		} else {
 			in = d.top(in)
@@ -310,7 +310,7 @@ func (d *decorrelator) applyOuter(n *logical.OuterJoin, dom logical.Node) logica
 	k := logical.Arity(dom)
 	left, right := d.apply(n.Left(), dom), d.apply(n.Right(), dom)
 	m := logical.Arity(left)
-	on := append(d.sidesOn(n.On, k, m), sameCols(left, 0, right, 0, k, m)...)
+	on := append(d.sidesOn(n.On, k, m), valuesAre(left, logical.Identity(k), right, m)...)
 	join := logical.NewOuterJoin(n.Full, left, right, on...)
 	own := append(logical.Range(k, m), logical.Range(m+k, m+logical.Arity(right))...)
 	if !n.Full {
@@ -351,7 +351,7 @@ func (d *decorrelator) applyReduce(n *logical.Reduce, dom logical.Node) logical.
 		return groups
 	}
 	// A row of dom without a group still has its one row of aggregates over nothing.
-	all := logical.NewOuterJoin(false, dom, groups, sameCols(dom, 0, groups, 0, k, k)...)
+	all := logical.NewOuterJoin(false, dom, groups, valuesAre(dom, logical.Identity(k), groups, k)...)
 	return withDefaults(all, n.Aggs, k, 2*k)
 }
 
@@ -429,27 +429,20 @@ func always(n logical.Node) bool {
 // rows is for.
 func (d *decorrelator) combine(kind logical.ApplyKind, left logical.Node, keys []int, right logical.Node) logical.Node {
 	k, m := len(keys), logical.Arity(left)
-	on := func(right logical.Node) []scalar.Expr {
-		var on []scalar.Expr
-		for i, c := range keys {
-			r := &scalar.Col{Index: m + i, T: logical.ColOf(right, i).T}
-			on = append(on, notDistinct(left, logical.ColOf(left, c), r, right.Rel().Cols[i]))
-		}
-		return on
-	}
+	on := valuesAre(left, keys, right, m)
 	cols := append(logical.Identity(m), logical.Range(m+k, m+logical.Arity(right))...)
 	switch kind {
 	case logical.ApplyInner:
-		return logical.NewProject(logical.NewJoin([]logical.Node{left, right}, on(right)...), cols)
+		return logical.NewProject(logical.NewJoin([]logical.Node{left, right}, on...), cols)
 	case logical.ApplyLeft:
-		return logical.NewProject(logical.NewOuterJoin(false, left, right, on(right)...), cols)
+		return logical.NewProject(logical.NewOuterJoin(false, left, right, on...), cols)
 	case logical.ApplyScalar:
 		right = guarded(right, logical.Identity(k))
-		return logical.NewProject(logical.NewOuterJoin(false, left, right, on(right)...), cols)
+		return logical.NewProject(logical.NewOuterJoin(false, left, right, on...), cols)
 	case logical.ApplyExists:
-		return existsFlag(left, logical.NewDistinct(logical.NewProject(right, logical.Identity(k))), on(right))
+		return existsFlag(left, logical.NewDistinct(logical.NewProject(right, logical.Identity(k))), on)
 	case logical.ApplySemi, logical.ApplyAnti:
-		return logical.NewSemiJoin(kind == logical.ApplyAnti, left, right, on(right)...)
+		return logical.NewSemiJoin(kind == logical.ApplyAnti, left, right, on...)
 	}
 	panic(fmt.Sprintf("rewrite: unknown kind of apply %d", kind))
 }

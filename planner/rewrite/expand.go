@@ -61,7 +61,7 @@ func (e *expander) matching(left, right logical.Node, on []scalar.Expr) logical.
 	m := logical.Arity(left)
 	keys, isKeys := rightKeys(on, m, m+logical.Arity(right))
 	if isKeys {
-		values := distinct(logical.NewDistinct(computed(right, keys.right)))
+		values := distinct(logical.NewDistinct(logical.Compute(right, keys.right...)))
 		preds := make([]scalar.Expr, len(on))
 		for i, p := range on {
 			preds[i] = keys.over(p, i, m)
@@ -86,12 +86,8 @@ func (e *expander) matching(left, right logical.Node, on []scalar.Expr) logical.
 // withValues is the rows of left whose columns cols have values in found, whose rows are distinct.
 func (e *expander) withValues(left logical.Node, cols []int, found logical.Node) logical.Node {
 	m := logical.Arity(left)
-	preds := make([]scalar.Expr, len(cols))
-	for i, c := range cols {
-		r := &scalar.Col{Index: m + i, T: logical.ColOf(found, i).T}
-		preds[i] = notDistinct(left, logical.ColOf(left, c), r, found.Rel().Cols[i])
-	}
-	return logical.NewProject(logical.NewJoin([]logical.Node{left, found}, preds...), logical.Identity(m))
+	join := logical.NewJoin([]logical.Node{left, found}, valuesAre(left, cols, found, m)...)
+	return logical.NewProject(join, logical.Identity(m))
 }
 
 // sideKeys are the right sides of a condition that is all equations between the two sides.

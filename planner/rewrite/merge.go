@@ -33,31 +33,38 @@ type flat struct {
 func mergeJoin(n *logical.Join) logical.Node {
 	var all flat
 	changed := false
+	at := 0
 	for _, in := range n.Ins {
 		f, ok := flatten(in)
 		changed = changed || ok
-		at := logical.Arity(logical.NewJoin(all.ins))
 		all.ins = append(all.ins, f.ins...)
 		all.preds = append(all.preds, logical.ShiftAll(f.preds, at)...)
 		all.outs = append(all.outs, logical.ShiftAll(f.outs, at)...)
+		for _, part := range f.ins {
+			at += logical.Arity(part)
+		}
 	}
 	if !changed {
 		return n
 	}
-	for _, p := range n.Preds {
-		all.preds = append(all.preds, scalar.ReplaceColumns(p, all.outs))
+	all.preds = append(all.preds, replaceAll(n.Preds, all.outs)...)
+	return logical.Compute(logical.NewJoin(all.ins, all.preds...), all.outs...)
+}
+
+// replaceAll has by's expressions in the place of columns.
+func replaceAll(es, by []scalar.Expr) []scalar.Expr {
+	out := make([]scalar.Expr, len(es))
+	for i, e := range es {
+		out[i] = scalar.ReplaceColumns(e, by)
 	}
-	return computed(logical.NewJoin(all.ins, all.preds...), all.outs)
+	return out
 }
 
 // flatten takes a join below projections, filters and maps apart; false: n is something else, and stays one.
 // What can fail is not taken above the join: there it would be computed for fewer rows, but with it conditions
 // that use it, which must not be computed for more.
 func flatten(n logical.Node) (flat, bool) {
-	whole := flat{ins: []logical.Node{n}}
-	for i := range logical.Arity(n) {
-		whole.outs = append(whole.outs, logical.ColOf(n, i))
-	}
+	whole := flat{ins: []logical.Node{n}, outs: logical.AllCols(n, logical.Arity(n))}
 	switch n := n.(type) {
 	case *logical.Join:
 		return flat{ins: n.Ins, preds: n.Preds, outs: whole.outs}, true
@@ -77,22 +84,14 @@ func flatten(n logical.Node) (flat, bool) {
 		if !ok || logical.AnyFails(n.Exprs) {
 			return whole, false
 		}
-		outs := slices.Clone(f.outs)
-		for _, e := range n.Exprs {
-			outs = append(outs, scalar.ReplaceColumns(e, f.outs))
-		}
-		f.outs = outs
+		f.outs = append(slices.Clip(f.outs), replaceAll(n.Exprs, f.outs)...)
 		return f, true
 	case *logical.Filter:
 		f, ok := flatten(n.Input())
 		if !ok || logical.AnyFails(n.Preds) {
 			return whole, false
 		}
-		preds := slices.Clone(f.preds)
-		for _, p := range n.Preds {
-			preds = append(preds, scalar.ReplaceColumns(p, f.outs))
-		}
-		f.preds = preds
+		f.preds = append(slices.Clip(f.preds), replaceAll(n.Preds, f.outs)...)
 		return f, true
 	}
 	return whole, false

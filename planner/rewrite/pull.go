@@ -35,7 +35,7 @@ func (d *decorrelator) pulled(kind logical.ApplyKind, left, right logical.Node) 
 		return nil
 	}
 	m := logical.Arity(left)
-	on := allAsJoined(p.preds, m)
+	on := allAsCols(p.preds, m)
 	switch kind {
 	case logical.ApplyInner:
 		if !p.missed {
@@ -63,22 +63,9 @@ func (d *decorrelator) pulled(kind logical.ApplyKind, left, right logical.Node) 
 	return logical.NewSemiJoin(true, left, p.base, on...)
 }
 
-// allAsJoined has left's columns for Outers and base's, behind left's m, for Cols.
-func allAsJoined(es []scalar.Expr, m int) []scalar.Expr { return allAsCols(es, m) }
-
 // withOuts is the first m columns of join, then outs, where Outers are these columns and Cols the others.
 func withOuts(join logical.Node, outs []scalar.Expr, m int) logical.Node {
-	cols := logical.Identity(m)
-	var exprs []scalar.Expr
-	for _, e := range allAsJoined(outs, m) {
-		if c, ok := e.(*scalar.Col); ok {
-			cols = append(cols, c.Index)
-			continue
-		}
-		cols = append(cols, logical.Arity(join)+len(exprs))
-		exprs = append(exprs, e)
-	}
-	return logical.NewProject(logical.NewMap(join, exprs...), cols)
+	return logical.Compute(join, append(logical.AllCols(join, m), allAsCols(outs, m)...)...)
 }
 
 // pulledLeft is the left outer join. What is computed from a row of base must be NULL where there is none,
@@ -120,23 +107,7 @@ func pulledExists(p *pulled, left logical.Node) logical.Node {
 		inner[i] = e.inner
 		on[i] = asCols(e.with(i), m)
 	}
-	return existsFlag(left, logical.NewDistinct(computed(p.base, inner)), on)
-}
-
-// computed is just the given expressions over n.
-func computed(n logical.Node, es []scalar.Expr) logical.Node {
-	at := logical.Arity(n)
-	cols := make([]int, len(es))
-	var exprs []scalar.Expr
-	for i, e := range es {
-		if c, ok := e.(*scalar.Col); ok {
-			cols[i] = c.Index
-			continue
-		}
-		cols[i] = at + len(exprs)
-		exprs = append(exprs, e)
-	}
-	return logical.NewProject(logical.NewMap(n, exprs...), cols)
+	return existsFlag(left, logical.NewDistinct(logical.Compute(p.base, inner...)), on)
 }
 
 // oneMatch says whether no left row meets more than one row of base.
@@ -214,11 +185,7 @@ func linear(n logical.Node) bool {
 // pull takes n apart; nil if it is not of a form that allows it.
 func (d *decorrelator) pull(n logical.Node) *pulled {
 	if !logical.Correlated(n) {
-		p := &pulled{base: d.top(n)}
-		for i := range logical.Arity(n) {
-			p.outs = append(p.outs, logical.ColOf(n, i))
-		}
-		return p
+		return &pulled{base: d.top(n), outs: logical.AllCols(n, logical.Arity(n))}
 	}
 	switch n := n.(type) {
 	case *logical.Filter:
@@ -226,20 +193,14 @@ func (d *decorrelator) pull(n logical.Node) *pulled {
 		if p == nil || p.missed {
 			return nil
 		}
-		for _, e := range n.Preds {
-			p.preds = append(p.preds, scalar.ReplaceColumns(e, p.outs))
-		}
+		p.preds = append(p.preds, replaceAll(n.Preds, p.outs)...)
 		return p
 	case *logical.Map:
 		p := d.pull(n.Input())
 		if p == nil {
 			return nil
 		}
-		outs := slices.Clone(p.outs)
-		for _, e := range n.Exprs {
-			outs = append(outs, scalar.ReplaceColumns(e, p.outs))
-		}
-		p.outs = outs
+		p.outs = append(slices.Clip(p.outs), replaceAll(n.Exprs, p.outs)...)
 		return p
 	case *logical.Project:
 		p := d.pull(n.Input())
@@ -315,18 +276,15 @@ func (p *pulled) grouped(wanted *logical.Set) (n logical.Node, eqs []equation, w
 			return nil, nil, nil
 		}
 	}
-	return computed(logical.NewFilter(p.base, rest...), exprs), eqs, where
+	return logical.Compute(logical.NewFilter(p.base, rest...), exprs...), eqs, where
 }
 
 // ungrouped is what is known of rows that belong to a left row if the first columns of base are the values
 // of the equations' inner sides; outs are the columns behind them.
 func ungrouped(base logical.Node, eqs []equation) *pulled {
-	p := &pulled{base: base}
+	p := &pulled{base: base, outs: logical.AllCols(base, logical.Arity(base))[len(eqs):]}
 	for i, e := range eqs {
 		p.preds = append(p.preds, e.with(i))
-	}
-	for i := len(eqs); i < logical.Arity(base); i++ {
-		p.outs = append(p.outs, logical.ColOf(base, i))
 	}
 	return p
 }
