@@ -168,6 +168,9 @@ func TestAnswersArePostgres(t *testing.T) {
 					t.Errorf("%s\n--- bound:\n%v\n--- PostgreSQL:\n%v", s.sql, got, want)
 					continue
 				}
+				if err := w.CheckRels(q); err != nil {
+					t.Errorf("%s: %v", s.sql, err)
+				}
 				for _, rule := range append([]rewrite.Rule{""}, rewrite.Rules()...) {
 					off := rewrite.Options{Off: map[rewrite.Rule]bool{rule: true}}
 					if got := w.Planned(q, off); !same(s, got, want) {

@@ -264,6 +264,9 @@ func TestRandomQueries(t *testing.T) {
 			t.Errorf("%d:%d: %s\n--- bound:\n%v\n--- PostgreSQL:\n%v", seed, i, s.sql, got, want)
 			continue
 		}
+		if err := w.CheckRels(q); err != nil {
+			t.Errorf("%d:%d: %s: %v", seed, i, s.sql, err)
+		}
 		for _, rule := range append([]rewrite.Rule{""}, rewrite.Rules()...) {
 			off := rewrite.Options{Off: map[rewrite.Rule]bool{rule: true}}
 			if got := w.Planned(q, off); !same(s, got, want) {

@@ -35,7 +35,7 @@ type binding struct {
 
 // decorrelate removes every Apply from n, which has no Outer columns that reach out of it.
 func decorrelate(n logical.Node, plain bool) (logical.Node, error) {
-	if !hasApply(n) {
+	if !has(n, applies) {
 		return n, nil
 	}
 	d := &decorrelator{nextID: maxLet(n) + 1, plain: plain}
@@ -43,20 +43,7 @@ func decorrelate(n logical.Node, plain bool) (logical.Node, error) {
 	if d.err != nil {
 		return nil, d.err
 	}
-	for i := len(d.lets) - 1; i >= 0; i-- {
-		body = logical.NewLet(d.lets[i].id, d.lets[i].value, body)
-	}
-	return body, nil
-}
-
-func hasApply(n logical.Node) bool {
-	found := false
-	logical.Walk(n, func(n logical.Node) bool {
-		_, ok := n.(*logical.Apply)
-		found = found || ok
-		return !found
-	})
-	return found
+	return program{d.lets, body}.tree(), nil
 }
 
 func maxLet(n logical.Node) int {
@@ -176,7 +163,7 @@ func (d *decorrelator) apply(n logical.Node, dom logical.Node) logical.Node {
 	case *logical.SemiJoin:
 		left, right := d.apply(n.Left(), dom), d.apply(n.Right(), dom)
 		m := k + logical.Arity(n.Left())
-		on := d.sidesOn(n.On, k, m)
+		on := sidesOn(n.On, k, m)
 		return logical.NewSemiJoin(n.Anti, left, right, append(on, valuesAre(left, logical.Identity(k), right, m)...)...)
 	case *logical.Apply:
 		return d.applyApply(n, dom)
@@ -284,7 +271,7 @@ func (d *decorrelator) applyJoin(n *logical.Join, dom logical.Node) logical.Node
 }
 
 // sidesOn is a join's condition once both sides have dom's columns in front: left's end at m.
-func (d *decorrelator) sidesOn(on []scalar.Expr, k, m int) []scalar.Expr {
+func sidesOn(on []scalar.Expr, k, m int) []scalar.Expr {
 	left := m - k // arity of the left side itself
 	out := make([]scalar.Expr, len(on))
 	for i, e := range on {
@@ -310,7 +297,7 @@ func (d *decorrelator) applyOuter(n *logical.OuterJoin, dom logical.Node) logica
 	k := logical.Arity(dom)
 	left, right := d.apply(n.Left(), dom), d.apply(n.Right(), dom)
 	m := logical.Arity(left)
-	on := append(d.sidesOn(n.On, k, m), valuesAre(left, logical.Identity(k), right, m)...)
+	on := append(sidesOn(n.On, k, m), valuesAre(left, logical.Identity(k), right, m)...)
 	join := logical.NewOuterJoin(n.Full, left, right, on...)
 	own := append(logical.Range(k, m), logical.Range(m+k, m+logical.Arity(right))...)
 	if !n.Full {

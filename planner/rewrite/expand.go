@@ -22,10 +22,7 @@ type expander struct{ decorrelator }
 func expand(n logical.Node) logical.Node {
 	e := expander{decorrelator{nextID: maxLet(n) + 1}}
 	body := e.node(n)
-	for i := len(e.lets) - 1; i >= 0; i-- {
-		body = logical.NewLet(e.lets[i].id, e.lets[i].value, body)
-	}
-	return body
+	return program{e.lets, body}.tree()
 }
 
 func (e *expander) node(n logical.Node) logical.Node {

@@ -38,11 +38,7 @@ func pushInto(n logical.Node, preds []scalar.Expr) logical.Node {
 			return !scalar.CanFail(p) && logical.SetOf(n.Group...).HasAll(scalar.Columns(p))
 		})
 		return logical.NewFilter(withInput(n, pushInto(n.Input(), below)), here...)
-	case *logical.Union:
-		return pushAll(n, preds)
-	case *logical.Negate:
-		return pushAll(n, preds)
-	case *logical.Threshold:
+	case *logical.Union, *logical.Negate, *logical.Threshold:
 		return pushAll(n, preds)
 	case *logical.TableFunc:
 		m := logical.Arity(n.Input())
@@ -84,8 +80,10 @@ func lands(n logical.Node, p scalar.Expr) bool {
 	case *logical.Map, *logical.Project, *logical.Filter:
 		p, ok := through(n, p)
 		return ok && lands(n.Inputs()[0], p)
-	case *logical.Join, *logical.Union, *logical.Negate, *logical.Threshold, *logical.Let:
+	case *logical.Join, *logical.Let:
 		return true
+	case *logical.Union, *logical.Negate, *logical.Threshold:
+		return !scalar.CanFail(p) || adds(n)
 	case *logical.OuterJoin:
 		return !n.Full && !scalar.CanFail(p) && logical.UsedBy(p).Within(0, logical.Arity(n.Left()))
 	case *logical.SemiJoin:
@@ -122,9 +120,17 @@ func pushFilter(n *logical.Filter, preds []scalar.Expr) logical.Node {
 	return logical.NewFilter(in, here...)
 }
 
-// pushAll puts the predicates on every input.
+// adds says whether n is a union of which no branch takes rows away.
+func adds(n logical.Node) bool {
+	u, ok := n.(*logical.Union)
+	return ok && !slices.ContainsFunc(u.Ins, func(in logical.Node) bool { _, negated := in.(*logical.Negate); return negated })
+}
+
+// pushAll puts the predicates on every input: those that can fail only where no row is taken away again, with
+// which they would have failed.
 func pushAll(n logical.Node, preds []scalar.Expr) logical.Node {
-	return logical.MapInputs(n, func(in logical.Node) logical.Node { return pushInto(in, preds) })
+	below, here := split(preds, func(p scalar.Expr) bool { return lands(n, p) })
+	return logical.NewFilter(logical.MapInputs(n, func(in logical.Node) logical.Node { return pushInto(in, below) }), here...)
 }
 
 func pushJoin(n *logical.Join, preds []scalar.Expr) logical.Node {

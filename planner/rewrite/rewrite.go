@@ -51,7 +51,7 @@ type run struct{ opts Options }
 // cannot be computed.
 func Tree(n logical.Node, opts Options) (logical.Node, error) {
 	r := &run{opts}
-	if hasApply(n) {
+	if has(n, applies) {
 		n = r.apply(Fold, n, r.fold)
 		n = r.apply(Semi, n, semi)
 	}
@@ -72,6 +72,7 @@ type kinds uint16
 const (
 	joins      kinds = 1 << iota // Join
 	joinsOfTwo                   // OuterJoin, SemiJoin
+	applies                      // Apply
 	lets                         // Let
 	groups                       // Reduce, TopK, Guard
 	unions                       // Union, Negate
@@ -91,6 +92,8 @@ func kindsOf(n logical.Node) kinds {
 			k |= joinsOfTwo | conditions
 		case *logical.Filter:
 			k |= conditions
+		case *logical.Apply:
+			k |= applies
 		case *logical.Let:
 			k |= lets
 		case *logical.Reduce, *logical.TopK, *logical.Guard:

@@ -277,6 +277,19 @@ func (w *World) Planned(q *bind.Query, opts rewrite.Options) Answer {
 	return w.finish(q, r.Rows)
 }
 
+// CheckRels says whether what the operators of a query say of NULLs and keys is true, as it is bound and as it is
+// rewritten.
+func (w *World) CheckRels(q *bind.Query) error {
+	if err := logicaltest.Check(q.Root, w.Contents, Session{}); err != nil {
+		return err
+	}
+	n, err := rewrite.Tree(q.Root, rewrite.Options{Env: Session{}})
+	if err != nil {
+		return nil // a query that cannot be rewritten says so when it is run
+	}
+	return logicaltest.Check(n, w.Contents, Session{})
+}
+
 // finish sorts, cuts and prints.
 func (w *World) finish(q *bind.Query, rows plantest.Rows) Answer {
 	f, err := q.Finishing(Session{})

@@ -19,16 +19,7 @@ import (
 // Eval gives the rows of a tree over the given contents of collections, or an error that some row gave.
 func Eval(n logical.Node, inputs map[tvc.ID]plantest.Rows, env scalar.Env) (rows plantest.Rows, err error) {
 	e := &eval{inputs: inputs, env: env, lets: map[int]plantest.Rows{}}
-	defer func() {
-		switch f := recover().(type) {
-		case nil:
-		case failure:
-			rows, err = nil, f.err
-		default:
-			panic(f)
-		}
-	}()
-	return e.node(n), nil
+	return e.try(n)
 }
 
 // failure is an error of the query's on its way up.
@@ -348,4 +339,70 @@ func (e *eval) reduce(n *logical.Reduce, rows plantest.Rows) plantest.Rows {
 		out.Add(row, 1)
 	}
 	return out
+}
+
+// Check evaluates every operator of a tree without Outer columns, and says which does not keep to what its Rel says:
+// a NULL in a column that has none, or two rows that agree on a key.
+func Check(n logical.Node, inputs map[tvc.ID]plantest.Rows, env scalar.Env) error {
+	e := &eval{inputs: inputs, env: env, lets: map[int]plantest.Rows{}}
+	var bad error
+	var visit func(n logical.Node) bool
+	visit = func(n logical.Node) bool {
+		if l, ok := n.(*logical.Let); ok {
+			logical.Walk(l.Value(), visit)
+			rows, err := e.try(l.Value())
+			if err != nil {
+				return false
+			}
+			e.lets[l.ID] = rows
+			logical.Walk(l.Body(), visit)
+			return false
+		}
+		if bad == nil && !logical.Correlated(n) {
+			if rows, err := e.try(n); err == nil {
+				bad = check(n, rows)
+			}
+		}
+		return bad == nil
+	}
+	logical.Walk(n, visit)
+	return bad
+}
+
+// try evaluates, and gives an error of the query's.
+func (e *eval) try(n logical.Node) (rows plantest.Rows, err error) {
+	defer func() {
+		switch f := recover().(type) {
+		case nil:
+		case failure:
+			err = f.err
+		default:
+			panic(f)
+		}
+	}()
+	return e.node(n), nil
+}
+
+func check(n logical.Node, rows plantest.Rows) error {
+	for _, r := range rows {
+		for c, d := range r.Data {
+			if d.IsNull() && !n.Rel().Cols[c].Nullable {
+				return fmt.Errorf("column %d is NULL in %s of\n%s", c, plantest.Key(r.Data), logical.Format(n))
+			}
+		}
+	}
+	for _, key := range n.Rel().Keys {
+		counts := map[string]int64{}
+		for _, r := range rows {
+			values := make([]vec.Datum, len(key))
+			for i, c := range key {
+				values[i] = r.Data[c]
+			}
+			k := plantest.Key(values)
+			if counts[k] += r.Count; counts[k] > 1 {
+				return fmt.Errorf("%v is no key: %s comes more than once in\n%s", key, k, logical.Format(n))
+			}
+		}
+	}
+	return nil
 }
