@@ -345,6 +345,31 @@ func TestPipelineRecoversAtSync(t *testing.T) {
 	}
 }
 
+// TestUpdatesAreRetried: an UPDATE that is a transaction by itself is run again when what it has read changes, in every
+// mode.
+func TestUpdatesAreRetried(t *testing.T) {
+	s := serve(t)
+	conn, other := s.connect(t), s.connect(t)
+	run(t, conn, "CREATE TABLE t (a int)")
+	run(t, conn, "INSERT INTO t VALUES (0)")
+	for name, mode := range modes() {
+		times := 0
+		s.coord.BeforeCommit = func() {
+			if times++; times == 1 {
+				// Only this connection's own commit is meant.
+				run(t, other, "INSERT INTO t VALUES (100)")
+			}
+		}
+		if _, err := conn.Exec(t.Context(), "UPDATE t SET a = a + 1 WHERE a < 100", mode); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.coord.BeforeCommit = nil
+	}
+	if got := query(t, conn, "SELECT a FROM t WHERE a < 100"); got != fmt.Sprint(len(modes())) {
+		t.Errorf("after %d updates: %s", len(modes()), got)
+	}
+}
+
 // TestCancel stops a query that hangs, by the protocol and by the context's end.
 func TestCancel(t *testing.T) {
 	s := serve(t)

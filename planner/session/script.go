@@ -95,8 +95,8 @@ func (s *Session) runIn(stmt *statement, alone bool, args *arguments) (*Result, 
 	switch stmt.ast.(type) {
 	case *ast.Begin, *ast.Commit, *ast.Rollback:
 	default:
-		fresh := s.tx == nil
-		s.needTxn().alone = alone && (fresh || s.tx.alone)
+		t := s.needTxn()
+		t.alone, t.used = alone && !t.used, true
 	}
 	return s.run(stmt, args)
 }

@@ -21,8 +21,8 @@ type txn struct {
 	failed   bool
 	kind     txnKind
 	at       time.Time // when it began: now()
-	// alone: an implicit transaction that is one statement.
-	alone bool
+	// alone: an implicit transaction that is one statement. used: a statement was run in it.
+	alone, used bool
 
 	// snapshot is the catalog it works with once it has read or written; nil before. A transaction of DDL has the
 	// catalog as it will be.
