@@ -36,6 +36,7 @@ type Options struct {
 type Manager struct {
 	Options
 	started time.Time
+	turns   turns
 	mu      struct {
 		sync.Mutex
 		sessions map[uint32]*Session

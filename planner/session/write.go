@@ -35,28 +35,37 @@ func bindWrite(e *bind.Env, st ast.Statement) (*bind.Write, error) {
 // write runs an INSERT, UPDATE or DELETE. If it is a transaction by itself it is committed here, so that it can be run
 // again if what it has read changes meanwhile.
 func (s *Session) write(stmt *statement, st ast.Statement, args *arguments) (*Result, error) {
-	for range maxRetries {
+	end := func() {}
+	defer func() { end() }()
+	for try := range maxRetries {
 		w, err := s.writeOnce(stmt, st, args)
 		if err != nil {
 			return nil, err
 		}
-		if s.tx.implicit && s.tx.alone {
-			err := s.commit(stmt.ctx)
-			if err != nil && w.reads && pgerr.Is(err, pgerr.SerializationFailure) && stmt.ctx.Err() == nil {
-				s.needTxn().alone = true
-				continue
-			}
-			if err != nil {
+		if !s.tx.implicit || !s.tx.alone {
+			return w.result(), nil
+		}
+		err = s.commit(stmt.ctx)
+		if err == nil {
+			return w.result(), nil
+		}
+		if !w.reads || !pgerr.Is(err, pgerr.SerializationFailure) || stmt.ctx.Err() != nil {
+			return nil, err
+		}
+		if try == 0 {
+			if end, err = s.m.turns.take(stmt.ctx, w.table); err != nil {
+				end = func() {}
 				return nil, err
 			}
 		}
-		return w.result(), nil
+		s.needTxn().alone = true
 	}
 	return nil, pgerr.New(pgerr.SerializationFailure, "could not serialize access due to concurrent update")
 }
 
 // written is what a statement has written.
 type written struct {
+	table     tvc.ID
 	verb      string
 	reads     bool
 	count     int64
@@ -85,7 +94,7 @@ func (s *Session) writeOnce(stmt *statement, st ast.Statement, args *arguments) 
 	if err != nil {
 		return nil, err
 	}
-	w := &written{verb: map[bind.WriteKind]string{bind.InsertRows: "INSERT", bind.UpdateRows: "UPDATE",
+	w := &written{table: b.Table.ID, verb: map[bind.WriteKind]string{bind.InsertRows: "INSERT", bind.UpdateRows: "UPDATE",
 		bind.DeleteRows: "DELETE"}[b.Kind],
 		reads: b.Reads}
 	if b.Returning != nil {
