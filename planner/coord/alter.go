@@ -81,7 +81,7 @@ func (c *Coord) prepare(ctx context.Context, next *catalog.Snapshot, changes *ca
 func (c *Coord) prepareNew(ctx context.Context, e *effects, next *catalog.Snapshot, it *catalog.Item) error {
 	switch it.Kind {
 	case catalog.Table:
-		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Schema: schemaOf(it)})
+		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Name: next.FullName(it), Schema: schemaOf(it)})
 	case catalog.MaterializedView, catalog.Index:
 		f, err := planItem(next, it)
 		if err != nil {
@@ -106,7 +106,7 @@ func (c *Coord) prepareNew(ctx context.Context, e *effects, next *catalog.Snapsh
 			return err
 		}
 		at := max(tvc.Frontier(asOf), hold.Since())
-		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Schema: schemaOf(it), Since: at, Upper: at})
+		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Name: next.FullName(it), Schema: schemaOf(it), Since: at, Upper: at})
 	}
 	return nil
 }

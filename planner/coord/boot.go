@@ -19,6 +19,9 @@ import (
 // catalogShard is the shard that the catalog is stored in.
 const catalogShard = shard.ID("catalog")
 
+// catalogName labels its metrics.
+const catalogName = "mz_internal.catalog"
+
 // catalogID is the collection that it is.
 var catalogID = tvc.ID{Class: 's', N: 1}
 
@@ -91,12 +94,12 @@ func (c *Coord) loadCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 }
 
 func (c *Coord) catalogDesc() collection.Desc {
-	return collection.Desc{ID: catalogID, Shard: catalogShard, Name: "mz_internal.catalog"}
+	return collection.Desc{ID: catalogID, Shard: catalogShard, Name: catalogName}
 }
 
 func (c *Coord) newCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 	snap, changes := catalog.New(c.system.System(), c.o.Workers)
-	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{shard.Create{ID: catalogShard, Schema: shard.Schema{Rel: catalog.Rel()}}}})
+	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{shard.Create{ID: catalogShard, Name: catalogName, Schema: shard.Schema{Rel: catalog.Rel()}}}})
 	if err != nil {
 		return nil, err
 	}
