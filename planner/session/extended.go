@@ -37,7 +37,6 @@ type portal struct {
 	tag    func(rows int64) string
 	result *Result
 	ran    bool
-	closed bool
 }
 
 // arguments are the values of a statement's parameters.

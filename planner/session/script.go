@@ -96,7 +96,7 @@ func (s *Session) runIn(stmt *statement, alone bool, args *arguments) (*Result, 
 	case *ast.Begin, *ast.Commit, *ast.Rollback:
 	default:
 		t := s.needTxn()
-		t.alone, t.used = alone && !t.used, true
+		t.alone, t.used = alone && t.implicit && !t.used, true
 	}
 	return s.run(stmt, args)
 }

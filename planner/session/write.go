@@ -71,7 +71,6 @@ type written struct {
 	count     int64
 	cols      []Column // of RETURNING; nil without
 	returning *vec.Block
-	bytes     int64
 }
 
 func (w *written) result() *Result {

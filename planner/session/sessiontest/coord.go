@@ -145,7 +145,7 @@ func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o coord.ReadOptions) (co
 			return nil, pgerr.Newf(pgerr.UndefinedObject, "%v is not there", id)
 		}
 	}
-	r := &read{c: c, at: c.mu.now}
+	r := &read{c: c, at: c.mu.now, all: o.All, ids: ids}
 	if o.AsOf != nil {
 		if *o.AsOf < start && !o.AtLeast {
 			return nil, pgerr.Newf(pgerr.ObjectNotInPrerequisiteState, "timestamp %d is no longer readable", o.AsOf.Millis())
@@ -231,14 +231,32 @@ func (c *Coord) evalLocked(df *plan.Dataflow, at tvc.Time, env scalar.Env) (plan
 
 // read is coord.Read.
 type read struct {
-	c    *Coord
-	at   tvc.Time
-	once sync.Once
+	c        *Coord
+	at       tvc.Time
+	all      bool
+	ids      []tvc.ID
+	released bool
+	once     sync.Once
+}
+
+// check refuses to read what is not held: that is a fault of the session's.
+func (r *read) check(ids []tvc.ID) error {
+	for _, id := range ids {
+		if r.released || !r.all && !slices.Contains(r.ids, id) {
+			return fmt.Errorf("read of %v, which is not held", id)
+		}
+	}
+	return nil
 }
 
 func (r *read) At() tvc.Time { return r.at }
 
-func (r *read) Release() { r.once.Do(func() { r.c.hold(-1) }) }
+func (r *read) Release() {
+	r.once.Do(func() {
+		r.released = true
+		r.c.hold(-1)
+	})
+}
 
 func (r *read) Query(ctx context.Context, q *coord.Query) (coord.Cursor, error) {
 	if r.c.Stall != nil {
@@ -251,7 +269,15 @@ func (r *read) Query(ctx context.Context, q *coord.Query) (coord.Cursor, error) 
 	r.c.mu.Lock()
 	defer r.c.mu.Unlock()
 	df := q.Dataflow
+	if df != nil {
+		if err := r.check(df.Imports()); err != nil {
+			return nil, err
+		}
+	}
 	if q.Lookup != nil {
+		if err := r.check([]tvc.ID{q.Lookup.Index}); err != nil {
+			return nil, err
+		}
 		var err error
 		if df, err = r.lookupLocked(q.Lookup); err != nil {
 			return nil, err

@@ -13,6 +13,9 @@ import (
 
 // Subscribe is coord.Read's.
 func (r *read) Subscribe(_ context.Context, s *coord.Subscription) (coord.Feed, error) {
+	if err := r.check(s.Dataflow.Imports()); err != nil {
+		return nil, err
+	}
 	r.c.hold(1)
 	f := &feed{c: r.c, s: s, at: r.at, was: plantest.Rows{}}
 	if s.NoSnapshot {
