@@ -27,6 +27,7 @@ type serveOptions struct {
 	sqlListen  string
 	httpListen string
 	workers    int
+	inMemory   bool
 	logLevel   string
 }
 
@@ -50,6 +51,7 @@ yet, so the server listens on this machine alone unless told otherwise.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.dataDir, "data-dir", "./tributary-data", "where the data is kept; made if it is not there")
+	flags.BoolVar(&o.inMemory, "in-memory", false, "keep nothing: the data ends with the server")
 	flags.StringVar(&o.sqlListen, "sql-listen", "127.0.0.1:6875", "host:port for SQL clients; port 0 picks one")
 	flags.StringVar(&o.httpListen, "http-listen", "127.0.0.1:6876", `host:port for metrics and health; "" for none`)
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "workers of the first cluster of a new environment")

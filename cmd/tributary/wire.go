@@ -35,25 +35,37 @@ type coordParts struct {
 	log      *slog.Logger
 }
 
-// openCoord opens the stores in the data directory and the coordinator over them; the function it gives closes them
-// again. This is the one place that knows which stores there are.
+// openCoord opens the stores and the coordinator over them; the function it gives closes them again.
 func openCoord(ctx context.Context, o serveOptions, p coordParts) (*coord.Coord, func() error, error) {
-	if err := os.MkdirAll(o.dataDir, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("make data directory: %w", err)
-	}
-	registers, err := consensus.OpenPebble(filepath.Join(o.dataDir, "consensus"), consensus.PebbleOptions{Registry: p.registry, Log: p.log})
+	registers, objects, closeStores, err := openStores(o, p)
 	if err != nil {
-		return nil, nil, fmt.Errorf("open data directory %s: %w", o.dataDir, err)
-	}
-	objects, err := blob.OpenDirectory(filepath.Join(o.dataDir, "blob"), blob.DirectoryOptions{Registry: p.registry})
-	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("open data directory %s: %w", o.dataDir, err), registers.Close())
+		return nil, nil, err
 	}
 	c, err := coord.New(ctx, coord.Options{Consensus: registers, Blob: objects, Random: rand.Reader, Registry: p.registry, Log: p.log,
 		Clock:    func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) },
 		Settings: p.settings, Workers: o.workers})
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("start: %w", err), registers.Close())
+		return nil, nil, errors.Join(fmt.Errorf("start: %w", err), closeStores())
 	}
-	return c, func() error { return errors.Join(c.Close(), registers.Close()) }, nil
+	return c, func() error { return errors.Join(c.Close(), closeStores()) }, nil
+}
+
+// openStores opens the stores of the data directory, or makes some in memory. It is the one place that knows which
+// there are.
+func openStores(o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
+	if o.inMemory {
+		return consensus.NewMemory(), blob.NewMemory(), func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(o.dataDir, 0o700); err != nil {
+		return nil, nil, nil, fmt.Errorf("make data directory: %w", err)
+	}
+	registers, err := consensus.OpenPebble(filepath.Join(o.dataDir, "consensus"), consensus.PebbleOptions{Registry: p.registry, Log: p.log})
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("open data directory %s: %w", o.dataDir, err)
+	}
+	objects, err := blob.OpenDirectory(filepath.Join(o.dataDir, "blob"), blob.DirectoryOptions{Registry: p.registry})
+	if err != nil {
+		return nil, nil, nil, errors.Join(fmt.Errorf("open data directory %s: %w", o.dataDir, err), registers.Close())
+	}
+	return registers, objects, registers.Close, nil
 }
