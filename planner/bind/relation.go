@@ -16,6 +16,8 @@ type relation struct {
 	cols    []relCol
 	visible int
 	order   []logical.Order
+	// scope is what LIMIT must not name: the row of a SELECT. nil: there is none.
+	scope *scope
 	// limit and offset are constants or parameters; nil: none.
 	limit, offset scalar.Expr
 }
@@ -213,22 +215,35 @@ func outputColumn(r *relation, e ast.Expr) (int, error) {
 // limits binds LIMIT and OFFSET.
 func (b *binder) limits(r *relation, e *ast.Query, parent *scope) error {
 	var err error
-	if r.offset, err = b.limit(e.Offset, "OFFSET", inOffset, parent); err != nil {
+	sc := r.scope
+	if sc == nil {
+		sc = &scope{parent: parent}
+	}
+	if r.offset, err = b.limit(e.Offset, "OFFSET", inOffset, sc); err != nil {
 		return err
 	}
-	r.limit, err = b.limit(e.Limit, "LIMIT", inLimit, parent)
+	r.limit, err = b.limit(e.Limit, "LIMIT", inLimit, sc)
 	return err
 }
 
-func (b *binder) limit(e ast.Expr, what string, c clause, parent *scope) (scalar.Expr, error) {
+func (b *binder) limit(e ast.Expr, what string, c clause, sc *scope) (scalar.Expr, error) {
 	if e == nil {
 		return nil, nil
 	}
-	q := b.newQuery(parent, nil)
+	q := b.newQuery(sc.parent, sc.sources)
 	x, err := q.in(c, e)
 	if err != nil {
-		// A name is looked for in no row of the query itself.
 		return nil, err
+	}
+	var column *scalar.Col
+	scalar.Walk(x, func(e scalar.Expr) bool {
+		if c, ok := e.(*scalar.Col); ok && c.Index < aggCol {
+			column = c
+		}
+		return column == nil
+	})
+	if column != nil {
+		return nil, fail(b.pos[column], pgerr.InvalidColumnReference, "argument of %s must not contain variables", what)
 	}
 	if len(q.subs) > 0 {
 		return nil, unsupported(posOf(e), "a subquery in %s", what)

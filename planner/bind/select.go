@@ -429,7 +429,7 @@ func (s *selection) build() (*relation, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
-	r := &relation{node: logical.Compute(p.rel, exprs...), order: s.order, visible: s.visible}
+	r := &relation{node: logical.Compute(p.rel, exprs...), order: s.order, visible: s.visible, scope: s.sc}
 	for _, o := range s.outs[:s.visible] {
 		r.cols = append(r.cols, relCol{name: o.name, t: o.expr.Type(), literal: unknownLiteral(o.expr), pos: o.pos})
 	}

@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/scalar"
@@ -171,8 +172,9 @@ func (d *demander) pruneSides(ins []logical.Node, need logical.Set, on []scalar.
 	return out, ranks(need, starts[len(ins)])
 }
 
+// pruneConstant picks columns of constant rows.
 func pruneConstant(n *logical.Constant, cols []int) logical.Node {
-	if len(cols) == logical.Arity(n) {
+	if slices.Equal(cols, logical.Identity(logical.Arity(n))) {
 		return n
 	}
 	rows := &vec.Block{Len: n.Rows.Len, Diffs: n.Rows.Diffs}

@@ -102,3 +102,6 @@ SELECT 'x'::varchar(0);
 SELECT 'x'::int(3);
 SELECT 1 IS TRUE;
 SELECT 5 % 'x'::text;
+SELECT a FROM t LIMIT a;
+SELECT a FROM t OFFSET b + 1;
+SELECT a FROM t LIMIT nope;

@@ -106,3 +106,8 @@ SELECT row(1, 'a', NULL);
 SELECT (1, 2) = (1, 2), row(1, 2) IS NULL, row(NULL, NULL) IS NULL, row(1, NULL) IS NOT NULL;
 SELECT count(u) FROM t LEFT JOIN u ON t.a = u.x;
 SELECT 'abc'::text COLLATE "C";
+SELECT y, x FROM (VALUES (1, 'a'), (2, 'b')) AS q (x, y);
+SELECT y, x, y FROM (VALUES (1, 'a'), (2, 'b')) AS q (x, y) WHERE x > 1;
+SELECT b, a, c FROM (SELECT 1 AS a, 'x' AS b, true AS c) q;
+SELECT * FROM (VALUES (1, 2), (3, 4)) AS q (x, y) JOIN (VALUES (2, 1), (4, 3)) AS r (x, y) ON q.x = r.y;
+SELECT y + x, x - y FROM (VALUES (1, 2), (3, 4)) AS q (x, y) ORDER BY x - y;
