@@ -138,7 +138,8 @@ type dependency struct {
 var dependencies = []dependency{
 	{path: "github.com/pingcap/tidb/pkg/parser", in: []string{"sql/parser/"}, why: "the grammar engine"},
 	{path: "github.com/apache/arrow-go/v18", in: []string{"storage/part/"}, why: "the format of objects"},
-	{path: "github.com/cockroachdb/pebble/v2", in: []string{"storage/consensus/", "storage/blob/", "storage/storagetest/"}, why: "the embedded store"},
+	{path: "github.com/cockroachdb/pebble/v2", in: []string{"storage/consensus/", "storage/blob/", "storage/storagetest/"},
+		why: "the embedded store"},
 	{path: "github.com/jackc/pgx/v5/pgproto3", in: []string{"pgwire/server/"}, why: "PostgreSQL's messages"},
 	{path: "github.com/jackc/pgx/v5/pgtype", in: []string{"sql/row/", "testdrive/"}, why: "PostgreSQL's value formats"},
 	{path: "github.com/jackc/pgx/v5", in: []string{"testdrive/", "storage/consensus/", "cmd/"}, why: "PostgreSQL's client"},

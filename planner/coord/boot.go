@@ -99,7 +99,8 @@ func (c *Coord) catalogDesc() collection.Desc {
 
 func (c *Coord) newCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 	snap, changes := catalog.New(c.system.System(), c.o.Workers)
-	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{shard.Create{ID: catalogShard, Name: catalogName, Schema: shard.Schema{Rel: catalog.Rel()}}}})
+	create := shard.Create{ID: catalogShard, Name: catalogName, Schema: shard.Schema{Rel: catalog.Rel()}}
+	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{create}})
 	if err != nil {
 		return nil, err
 	}
