@@ -25,7 +25,7 @@ func (q *query) call(e *ast.Call) (scalar.Expr, error) {
 		return nil, err
 	}
 	if e.Over != nil {
-		return nil, unsupported(e.Pos, "window functions")
+		return nil, unsupported(e.Pos, "a window function")
 	}
 	if e.WithinGroup != nil {
 		return nil, unsupported(e.Pos, "WITHIN GROUP")

@@ -32,9 +32,9 @@ type Env struct {
 	Show func(*ast.ShowObjects) (*ast.Query, error)
 }
 
-// maxDepth bounds how deep queries, views and expressions nest in one another, which the binder follows by
-// recursion. The parser has bounds of its own; this one is for views on views.
-const maxDepth = 400
+// maxDepth bounds how deep queries nest in one another, which the binder follows by recursion. The parser bounds
+// what one text can do; this is for views on views.
+const maxDepth = 2000
 
 // binder binds one statement.
 type binder struct {
@@ -90,8 +90,14 @@ func unsupported(pos ast.Pos, format string, args ...any) *pgerr.Error {
 }
 
 // posOf is where an expression begins: at the leftmost of its parts.
-func posOf(e ast.Expr) ast.Pos {
-	if e == nil {
+func posOf(e ast.Expr) ast.Pos { return leftmost(e, 0) }
+
+// maxLeft bounds how many parts down the beginning of an expression is looked for, since that is done for every
+// operator of a long chain. Past it an error points at an operator.
+const maxLeft = 100
+
+func leftmost(e ast.Expr, depth int) ast.Pos {
+	if e == nil || depth > maxLeft {
 		return 0
 	}
 	pos := ast.Pos(e.Position())
@@ -124,7 +130,7 @@ func posOf(e ast.Expr) ast.Pos {
 	case *ast.Field:
 		first = e.Arg
 	}
-	if at := posOf(first); at != 0 && (pos == 0 || at < pos) {
+	if at := leftmost(first, depth+1); at != 0 && (pos == 0 || at < pos) {
 		return at
 	}
 	return pos

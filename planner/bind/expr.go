@@ -22,10 +22,6 @@ func (q *query) expr(e ast.Expr) (scalar.Expr, error) {
 	case *ast.Param:
 		return q.b.param(e.Number, e.Pos)
 	}
-	if err := q.b.enter(); err != nil {
-		return nil, err
-	}
-	defer q.b.leave()
 	switch e := e.(type) {
 	case *ast.Unary:
 		return q.unary(e)

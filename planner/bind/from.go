@@ -110,10 +110,6 @@ func (b *binder) hide(s *scope) *scope {
 
 // tableExpr binds one entry of FROM.
 func (b *binder) tableExpr(e ast.TableExpr, outer *scope) (*item, error) {
-	if err := b.enter(); err != nil {
-		return nil, err
-	}
-	defer b.leave()
 	switch e := e.(type) {
 	case *ast.TableRef:
 		return b.tableRef(e, outer)
@@ -349,6 +345,8 @@ type calledTable struct {
 	cols []types.Column
 	// value is a call that gives one value.
 	value scalar.Expr
+	// in is the one row that the arguments are over.
+	in logical.Node
 	// plain: there is one column, which has no name of its own.
 	plain bool
 }
@@ -393,13 +391,20 @@ func (q *query) callTable(e ast.Expr) (calledTable, error) {
 
 // zipped is the rows of several functions side by side, the shorter ones filled up with NULLs.
 func (q *query) zipped(parts []calledTable, ordinality bool) (logical.Node, []string, error) {
-	if len(q.subs) > 0 {
-		return nil, nil, unsupported(q.subs[0].pos, "a subquery as the argument of a function in FROM")
-	}
 	var names []string
-	for _, p := range parts {
+	for i := range parts {
+		p := &parts[i]
 		for _, c := range p.cols {
 			names = append(names, c.Name)
+		}
+		// Subqueries among the arguments are computed first.
+		placed := q.placing(logical.NewUnit())
+		p.args = placed.exprs(p.args)
+		if p.value != nil {
+			p.value = placed.expr(p.value)
+		}
+		if p.in = placed.rel; placed.err != nil {
+			return nil, nil, placed.err
 		}
 	}
 	if len(parts) == 1 {
@@ -433,16 +438,20 @@ func zip(parts []calledTable) logical.Node {
 
 // node is the rows of one function.
 func (p *calledTable) node(ordinality bool) logical.Node {
+	m := logical.Arity(p.in)
+	var n logical.Node
 	if p.fn == nil {
 		exprs := []scalar.Expr{p.value}
 		if ordinality {
 			exprs = append(exprs, &scalar.Const{Value: intDatum(1), T: types.TInt8})
 		}
-		return logical.NewMap(logical.NewUnit(), exprs...)
+		n = logical.NewMap(p.in, exprs...)
+	} else {
+		cols := slices.Clone(p.cols)
+		if ordinality {
+			cols = append(cols, types.Column{Name: "ordinality", Type: types.TInt8})
+		}
+		n = logical.NewTableFunc(p.in, p.fn, p.args, ordinality, cols)
 	}
-	cols := slices.Clone(p.cols)
-	if ordinality {
-		cols = append(cols, types.Column{Name: "ordinality", Type: types.TInt8})
-	}
-	return logical.NewTableFunc(logical.NewUnit(), p.fn, p.args, ordinality, cols)
+	return logical.NewProject(n, logical.Range(m, logical.Arity(n)))
 }

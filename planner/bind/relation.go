@@ -257,10 +257,6 @@ func (b *binder) limit(e ast.Expr, what string, c clause, sc *scope) (scalar.Exp
 
 // setOp binds UNION, EXCEPT and INTERSECT.
 func (b *binder) setOp(e *ast.SetOp, parent *scope) (*relation, error) {
-	if err := b.enter(); err != nil {
-		return nil, err
-	}
-	defer b.leave()
 	left, err := b.unordered(e.Left, parent)
 	if err != nil {
 		return nil, err

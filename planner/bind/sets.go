@@ -48,7 +48,7 @@ func (s *selection) placeSets(p *placing, exprs []scalar.Expr) ([]scalar.Expr, e
 			for k, a := range f.args {
 				args[k] = inward(a)
 			}
-			parts = append(parts, calledTable{fn: f.fn, args: args, cols: f.cols})
+			parts = append(parts, calledTable{fn: f.fn, args: args, cols: f.cols, in: logical.NewUnit()})
 		}
 		next := logical.Arity(p.rel)
 		for i, f := range s.sets {

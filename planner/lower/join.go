@@ -91,8 +91,8 @@ func (c *chain) addPart(o *orderer, i int) {
 // over several inputs: done has the columns there are.
 func (c *chain) breakFor(o *orderer, i int, done logical.Set, used []bool) {
 	spanning := false
-	for k, p := range o.preds {
-		outer, _, ok := o.sides(p, i, done)
+	for k := range o.preds {
+		outer, _, ok := o.sides(k, i, done)
 		if used[k] || !ok {
 			continue
 		}
@@ -131,7 +131,7 @@ func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 	last := len(c.parts) - 1
 	var s stage
 	for k, p := range o.preds {
-		outer, inner, ok := o.sides(p, i, done)
+		outer, inner, ok := o.sides(k, i, done)
 		if used[k] || !ok {
 			continue
 		}

@@ -13,7 +13,7 @@ import (
 
 // Dataflow lowers a tree that package rewrite has made. env answers what LIMIT and OFFSET may ask.
 func Dataflow(name string, n logical.Node, env scalar.Env) (*plan.Dataflow, error) {
-	b := &builder{env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{}, sizes: map[int]size{}}
+	b := &builder{env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{}, sizes: map[int]size{}, guessed: map[logical.Node]size{}}
 	result := b.node(n)
 	if b.err != nil {
 		return nil, b.err
@@ -27,9 +27,10 @@ type builder struct {
 	nodes []plan.Node
 	seen  map[string]plan.NodeID
 	lets  map[int]plan.NodeID
-	// sizes are guesses at how many rows each Let has.
-	sizes map[int]size
-	err   error
+	// sizes are guesses at how many rows each Let has, guessed those of other nodes.
+	sizes   map[int]size
+	guessed map[logical.Node]size
+	err     error
 }
 
 // fail notes the first error; the plan built meanwhile is thrown away.

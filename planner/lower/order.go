@@ -13,37 +13,52 @@ type orderer struct {
 	ins    []logical.Node
 	starts []int // of each input's columns among all, and their number
 	preds  []scalar.Expr
+	eqs    []equation // of each predicate; the zero equation for one that is none
 	sizes  []size
 }
 
+// equation is a predicate a = b.
+type equation struct{ a, b side }
+
+// side is one side of an equation: its columns, and the input that has them all (-1: none).
+type side struct {
+	expr  scalar.Expr
+	cols  []int
+	input int
+}
+
 func newOrderer(ins []logical.Node, preds []scalar.Expr, sizeOf func(logical.Node) size) *orderer {
-	o := &orderer{ins: ins, preds: preds, starts: make([]int, len(ins)+1)}
+	o := &orderer{ins: ins, preds: preds, starts: make([]int, len(ins)+1), eqs: make([]equation, len(preds))}
 	for i, in := range ins {
 		o.starts[i+1] = o.starts[i] + logical.Arity(in)
 		o.sizes = append(o.sizes, sizeOf(in))
 	}
+	for k, p := range preds {
+		if a, b, ok := logical.Equation(p); ok {
+			o.eqs[k] = equation{o.side(a), o.side(b)}
+		}
+	}
 	return o
 }
 
-// sides takes an equation apart into an expression over done columns and one over input i's.
-func (o *orderer) sides(p scalar.Expr, i int, done logical.Set) (outer, inner scalar.Expr, ok bool) {
-	a, b, ok := logical.Equation(p)
-	if !ok {
-		return nil, nil, false
+func (o *orderer) side(e scalar.Expr) side {
+	s := side{expr: e, cols: scalar.Columns(e), input: -1}
+	for i := range o.ins {
+		if len(s.cols) > 0 && s.cols[0] >= o.starts[i] && s.cols[len(s.cols)-1] < o.starts[i+1] {
+			s.input = i
+		}
 	}
-	isInner := func(e scalar.Expr) bool {
-		cols := logical.UsedBy(e)
-		return cols.Len() > 0 && cols.Within(o.starts[i], o.starts[i+1])
-	}
-	isOuter := func(e scalar.Expr) bool {
-		cols := scalar.Columns(e)
-		return len(cols) > 0 && done.HasAll(cols)
-	}
+	return s
+}
+
+// sides takes predicate k apart, if it is an equation between columns that are done and input i's.
+func (o *orderer) sides(k, i int, done logical.Set) (outer, inner scalar.Expr, ok bool) {
+	eq := &o.eqs[k]
 	switch {
-	case isOuter(a) && isInner(b):
-		return a, b, true
-	case isOuter(b) && isInner(a):
-		return b, a, true
+	case eq.b.input == i && len(eq.a.cols) > 0 && done.HasAll(eq.a.cols):
+		return eq.a.expr, eq.b.expr, true
+	case eq.a.input == i && len(eq.b.cols) > 0 && done.HasAll(eq.b.cols):
+		return eq.b.expr, eq.a.expr, true
 	}
 	return nil, nil, false
 }
@@ -139,8 +154,8 @@ func before(a, b bool) int {
 func (o *orderer) step(i int, done logical.Set, acc size) step {
 	s := step{input: i}
 	var keys []int
-	for _, p := range o.preds {
-		_, inner, ok := o.sides(p, i, done)
+	for k := range o.preds {
+		_, inner, ok := o.sides(k, i, done)
 		if !ok {
 			continue
 		}

@@ -33,8 +33,17 @@ func (s size) joined(t size, linked, many bool) size {
 	return size{max(s.rows*t.rows/min(s.base, t.base), 1), max(s.base, t.base)}
 }
 
-// size guesses how many rows n has.
+// size guesses how many rows n has. It is asked for again and again: for a join, and for each one around it.
 func (b *builder) size(n logical.Node) size {
+	s, ok := b.guessed[n]
+	if !ok {
+		s = b.guess(n)
+		b.guessed[n] = s
+	}
+	return s
+}
+
+func (b *builder) guess(n logical.Node) size {
 	if logical.HasKey(n.Rel(), nil) {
 		return size{1, 1}
 	}

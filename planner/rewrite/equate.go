@@ -106,8 +106,14 @@ func sameCondition(e, f scalar.Expr) bool {
 	return ok && ok2 && logical.IsNullEq(e) == logical.IsNullEq(f) && scalar.Equal(a, d) && scalar.Equal(b, c)
 }
 
-// aboutOne says whether a condition is about one column alone, and cannot fail.
+// aboutOne says whether a condition is about one column alone, and cannot fail. That the column is not NULL says
+// nothing of its equals: they are not NULL for being equal.
 func aboutOne(e scalar.Expr) (*scalar.Col, bool) {
+	if inner, ok := logical.Negated(e); ok {
+		if _, isNull := inner.(*scalar.IsNull); isNull {
+			return nil, false
+		}
+	}
 	cols := scalar.Columns(e)
 	if len(cols) != 1 || scalar.CanFail(e) || scalar.Depends(e) == scalar.Volatile {
 		return nil, false

@@ -152,7 +152,7 @@ func (s simplifier) conditions(preds []scalar.Expr) ([]scalar.Expr, bool) {
 		parts := scalar.Conjuncts(q)
 		changed = changed || len(parts) != 1 || parts[0] != p
 		for _, part := range parts {
-			if slices.ContainsFunc(out, func(e scalar.Expr) bool { return scalar.Equal(e, part) }) {
+			if contains(out, part) {
 				changed = true
 				continue
 			}
@@ -293,7 +293,7 @@ func (s simplifier) and(e *scalar.And) scalar.Expr {
 		if d, ok := scalar.IsConst(a); ok && !d.IsNull() {
 			return scalar.False // a false beats an error
 		}
-		if !slices.ContainsFunc(args, func(b scalar.Expr) bool { return scalar.Equal(a, b) }) {
+		if !contains(args, a) {
 			args = append(args, a)
 		}
 	}
@@ -312,7 +312,7 @@ func (s simplifier) or(e *scalar.Or) scalar.Expr {
 		if d, ok := scalar.IsConst(a); ok && !d.IsNull() {
 			continue
 		}
-		if !slices.ContainsFunc(args, func(b scalar.Expr) bool { return scalar.Equal(a, b) }) {
+		if !contains(args, a) {
 			args = append(args, a)
 		}
 	}
@@ -324,6 +324,13 @@ func (s simplifier) or(e *scalar.Or) scalar.Expr {
 		return e
 	}
 	return scalar.OrOf(args...)
+}
+
+// fewTerms is up to how many terms repetitions are looked for; long lists are written by programs, each term once.
+const fewTerms = 64
+
+func contains(es []scalar.Expr, e scalar.Expr) bool {
+	return len(es) <= fewTerms && slices.ContainsFunc(es, func(f scalar.Expr) bool { return scalar.Equal(e, f) })
 }
 
 func flatOr(es []scalar.Expr) []scalar.Expr {
