@@ -13,7 +13,10 @@ import (
 
 // Dataflow lowers a tree that package rewrite has made. env answers what LIMIT and OFFSET may ask.
 func Dataflow(name string, n logical.Node, env scalar.Env) (*plan.Dataflow, error) {
-	b := &builder{env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{}, sizes: map[int]size{}, guessed: map[logical.Node]size{}}
+	b := &builder{
+		env: env, seen: map[string]plan.NodeID{}, lets: map[int]plan.NodeID{},
+		sizes: map[int]size{}, guessed: map[logical.Node]size{},
+	}
 	result := b.node(n)
 	if b.err != nil {
 		return nil, b.err

@@ -100,38 +100,12 @@ func lessKeys(n *logical.Reduce) logical.Node {
 	return logical.NewProject(logical.NewMap(less, exprs...), cols)
 }
 
-// constants are the columns of n that have one value in every row, as its maps and filters say.
+// constants are the columns of n that have one value in every row, as far as that is known.
 func constants(n logical.Node) map[int]scalar.Expr {
 	fixed := map[int]scalar.Expr{}
-	switch n := n.(type) {
-	case *logical.Map:
-		fixed = constants(n.Input())
-		for i, e := range n.Exprs {
-			if _, ok := e.(*scalar.Const); ok {
-				fixed[logical.Arity(n.Input())+i] = e
-			}
-		}
-	case *logical.Filter:
-		fixed = constants(n.Input())
-		for _, p := range n.Preds {
-			if c, v, ok := columnIs(p); ok {
-				fixed[c] = &scalar.Const{Value: v, T: logical.ColOf(n, c).T}
-			}
-		}
-	case *logical.Project:
-		below := constants(n.Input())
-		for i, c := range n.Cols {
-			if e, ok := below[c]; ok {
-				fixed[i] = e
-			}
-		}
-	case *logical.Join:
-		at := 0
-		for _, in := range n.Ins {
-			for c, e := range constants(in) {
-				fixed[at+c] = e
-			}
-			at += logical.Arity(in)
+	for _, f := range facts(n) {
+		if c, v, ok := columnIs(f); ok {
+			fixed[c] = &scalar.Const{Value: v, T: logical.ColOf(n, c).T}
 		}
 	}
 	return fixed
