@@ -293,19 +293,10 @@ func (q *query) leftJoin(left, right logical.Node, cond scalar.Expr) (logical.No
 	}
 	// The condition becomes one on the right side's rows, which sees the left side's row from within.
 	m := logical.Arity(left)
-	inside := func(level, index int, t types.T) scalar.Expr {
-		switch {
-		case index >= subCol:
-			return &scalar.Outer{Level: level + 1, Index: index, T: t}
-		case index < m:
-			return &scalar.Outer{Level: level + 2, Index: index, T: t}
-		}
-		return &scalar.Outer{Level: level + 1, Index: index - m, T: t}
-	}
 	for i, s := range q.subs {
 		q.subs[i].node = logical.MapOuter(s.node, func(o *scalar.Outer) scalar.Expr {
 			if o.Level == 1 {
-				return inside(0, o.Index, o.T)
+				return fromRight(m, 1, o.Index, o.T)
 			}
 			return &scalar.Outer{Level: o.Level + 1, Index: o.Index, T: o.T}
 		})
@@ -313,13 +304,7 @@ func (q *query) leftJoin(left, right logical.Node, cond scalar.Expr) (logical.No
 	cond = scalar.Rewrite(cond, func(e scalar.Expr) scalar.Expr {
 		switch e := e.(type) {
 		case *scalar.Col:
-			if o := inside(-1, e.Index, e.T).(*scalar.Outer); o.Level > 0 {
-				return o
-			}
-			if e.Index >= subCol {
-				return e
-			}
-			return &scalar.Col{Index: e.Index - m, T: e.T}
+			return fromRight(m, 0, e.Index, e.T)
 		case *scalar.Outer:
 			return &scalar.Outer{Level: e.Level + 1, Index: e.Index, T: e.T}
 		}
@@ -331,4 +316,19 @@ func (q *query) leftJoin(left, right logical.Node, cond scalar.Expr) (logical.No
 		return nil, err
 	}
 	return logical.NewApply(logical.ApplyLeft, left, logical.NewProject(p.rel, logical.Identity(width))), nil
+}
+
+// fromRight is a column of the two sides' row, of which the first m are the left side's, once the right side's row is
+// what is level scopes out, and the left side's one further.
+func fromRight(m, level, index int, t types.T) scalar.Expr {
+	switch {
+	case index < m:
+		level++
+	case index < aggCol:
+		index -= m
+	}
+	if level == 0 {
+		return &scalar.Col{Index: index, T: t}
+	}
+	return &scalar.Outer{Level: level, Index: index, T: t}
 }
