@@ -16,7 +16,7 @@ import (
 // CreateIndex binds CREATE INDEX. The item has no ID, OID and Owner yet, and a Cluster only if the statement says
 // which; an index without a name gets one.
 func CreateIndex(env *Env, e *ast.CreateIndex) (*catalog.Item, error) {
-	b := newBinder(env)
+	b := newBinder(lasting(env))
 	switch {
 	case e.Unique:
 		return nil, unsupported(e.Pos, "CREATE UNIQUE INDEX")

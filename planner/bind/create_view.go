@@ -1,10 +1,15 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/parser"
 	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
 )
 
 // CreateView binds CREATE VIEW. The item has no ID, OID and Owner yet.
@@ -12,13 +17,20 @@ func CreateView(env *Env, e *ast.CreateView) (*catalog.Item, error) {
 	if e.Temporary {
 		return nil, unsupported(e.Pos, "CREATE TEMPORARY VIEW")
 	}
-	return newBinder(env).stored(catalog.View, e.Name, e.Columns, e.Query)
+	return newBinder(lasting(env)).stored(catalog.View, e.Name, e.Columns, e.Query)
+}
+
+// lasting is where what is stored is bound: there is no session to ask, as there will be none later.
+func lasting(env *Env) *Env {
+	e := *env
+	e.Scalar, e.Show, e.Params = nil, nil, nil
+	return &e
 }
 
 // CreateMaterializedView binds CREATE MATERIALIZED VIEW. The item has no ID, OID, Owner and Shard yet, and a
 // Cluster only if the statement says which.
 func CreateMaterializedView(env *Env, e *ast.CreateMaterializedView) (*catalog.Item, error) {
-	b := newBinder(env)
+	b := newBinder(lasting(env))
 	switch {
 	case e.Replaces.Given():
 		return nil, unsupported(e.Pos, "CREATE REPLACEMENT MATERIALIZED VIEW")
@@ -81,6 +93,9 @@ func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, q
 	if err := distinctNames(it.Rel.Cols, name.Pos); err != nil {
 		return nil, err
 	}
+	if err := noNames(root); err != nil {
+		return nil, err
+	}
 	if kind == catalog.MaterializedView {
 		if err := Maintainable(root); err != nil {
 			return nil, err
@@ -90,7 +105,40 @@ func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, q
 		return nil, err
 	}
 	it.DependsOn = it.Query.Refs()
-	return it, nil
+	return it, b.checkText(it)
+}
+
+// noNames refuses literals that name objects, such as 't'::regclass: they would mean another object once theirs is
+// renamed.
+func noNames(n logical.Node) error {
+	var err error
+	logical.Walk(n, func(n logical.Node) bool {
+		for _, e := range logical.Exprs(n) {
+			scalar.Walk(e, func(e scalar.Expr) bool {
+				if c, ok := e.(*scalar.Call); ok && c.Func.IsCast() && isUnknown(c.Args[0]) && c.Func.Volatility != scalar.Immutable {
+					err = pgerr.Unsupported("a literal of type %s in a view", c.T)
+				}
+				return err == nil
+			})
+		}
+		return err == nil
+	})
+	return err
+}
+
+// checkText binds a view's text as it will be bound from now on. What comes to grief are relations of one name, of two
+// schemas, without aliases: the text has no schemas in front of columns.
+func (b *binder) checkText(it *catalog.Item) error {
+	c := newBinder(b.env)
+	r, err := c.viewQuery(it)
+	if err == nil && !slices.EqualFunc(r.types(), it.Rel.Cols, func(t types.T, c types.Column) bool { return t.Equal(c.Type) }) {
+		err = pgerr.Newf(pgerr.InternalError, "view %q has other columns when it is read again", it.Name)
+	}
+	if pgerr.Is(err, pgerr.DuplicateAlias) || pgerr.Is(err, pgerr.AmbiguousAlias) {
+		return pgerr.Unsupported("a view over two relations of one name, neither of which has an alias,").
+			WithHint("Give them aliases.")
+	}
+	return err
 }
 
 // text is a query as the catalog keeps it: relations by id. The client's tree is not written to; a copy, made by
@@ -120,9 +168,12 @@ func (b *binder) text(query *ast.Query) (catalog.Text, error) {
 	return catalog.ParseText(ast.Format(own)), nil
 }
 
-// shorten takes the names off columns that do not stay.
+// shorten takes off the names that do not stay.
 func (n *notes) shorten() {
 	for _, c := range n.columns {
 		c.Names = c.Names[len(c.Names)-n.keep:]
+	}
+	for _, s := range n.stars {
+		s.Qualifier = s.Qualifier[len(s.Qualifier)-n.keep+1:]
 	}
 }

@@ -1,9 +1,12 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 )
 
@@ -21,7 +24,11 @@ func Delete(env *Env, e *ast.Delete) (*Write, error) {
 			return nil, err
 		}
 		w.Root = n
-		if err := b.returning(w, e.Returning, []*source{tableSource(it, e.Alias, 0)}); err != nil {
+		err = b.returning(w, e.Returning, []*source{tableSource(it, e.Alias, 0)})
+		if len(e.Using) > 0 && (pgerr.Is(err, pgerr.UndefinedTable) || returnsAll(e.Returning)) {
+			return nil, unsupported(e.Pos, "RETURNING of what USING names")
+		}
+		if err != nil {
 			return nil, err
 		}
 		return &relation{node: w.Root}, nil
@@ -86,4 +93,12 @@ func (b *binder) deleted(it *catalog.Item, e *ast.Delete) (logical.Node, error) 
 		return logical.NewSemiJoin(false, j.Left(), j.Right(), j.On...), nil
 	}
 	return logical.NewApply(logical.ApplySemi, apply.Inputs()[0], apply.Inputs()[1]), nil
+}
+
+// returnsAll says whether there is a * that stands for all relations.
+func returnsAll(items []ast.SelectItem) bool {
+	return slices.ContainsFunc(items, func(i ast.SelectItem) bool {
+		star, ok := i.Expr.(*ast.Star)
+		return ok && star.Qualifier == nil
+	})
 }

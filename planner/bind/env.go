@@ -61,8 +61,9 @@ type binder struct {
 // notes is what is written differently in a stored statement.
 type notes struct {
 	tables map[*ast.TableRef]*catalog.Item
-	// columns are those with more than keep names, of which only the last so many stay.
+	// columns and stars are those with more names than stay: the last keep, and of a star one less.
 	columns []*ast.Column
+	stars   []*ast.Star
 	keep    int
 }
 

@@ -160,7 +160,7 @@ func (b *binder) unordered(body ast.QueryBody, parent *scope) (*relation, error)
 		return &relation{node: r.rows(), cols: r.cols, visible: r.visible}, nil
 	case *ast.ShowObjects:
 		if b.env.Show == nil {
-			return nil, unsupported(e.Pos, "SHOW as a subquery")
+			return nil, unsupported(e.Pos, "SHOW in this place")
 		}
 		q, err := b.env.Show(e)
 		if err != nil {

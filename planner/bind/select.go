@@ -128,6 +128,9 @@ func (q *query) items(items []ast.SelectItem) ([]output, error) {
 // star is * or t.*.
 func (q *query) star(e *ast.Star) ([]output, error) {
 	var outs []output
+	if noted := q.b.noted; noted != nil && len(e.Qualifier) >= noted.keep {
+		noted.stars = append(noted.stars, e)
+	}
 	if e.Qualifier != nil {
 		src, level, err := q.sc.relation(q.b, e.Qualifier, e.Pos)
 		if err != nil {
