@@ -158,7 +158,7 @@ func pgAttribute(in *input, out *vec.Block) {
 			}
 			out.AppendRow(1, oid(it.OID), str(c.Name), oid(uint32(c.Type.OID)), num(-1), num(c.Type.Len()),
 				num(i+1), num(dims), num(-1), num(int64(c.Type.Mod)), boolean(t.byVal), char(t.align), char(t.storage),
-				none, boolean(!c.Nullable && it.Kind != catalog.Index), boolean(it.Default(i) != ""), no, none, none,
+				none, boolean(!c.Nullable && (it.Kind == catalog.Table || it.Kind == catalog.SystemTable)), boolean(it.Default(i) != ""), no, none, none,
 				no, boolean(true), num(0), oid(collationOf(c.Type)), null, null,
 				null, null)
 		}

@@ -27,7 +27,8 @@ type cursor struct {
 
 // declare is DECLARE.
 func (s *Session) declare(stmt *statement, st *ast.Declare, args *arguments) error {
-	if s.tx.implicit && s.tx.alone {
+	// In the extended protocol every statement is for itself until BEGIN.
+	if s.tx.implicit && (s.tx.alone || args != nil) {
 		return pgerr.New(pgerr.NoActiveSQLTransaction, "DECLARE CURSOR can only be used in transaction blocks")
 	}
 	for _, o := range st.Options {
@@ -45,13 +46,13 @@ func (s *Session) declare(stmt *statement, st *ast.Declare, args *arguments) err
 	c := &cursor{name: st.Name, text: stmt.text, at: stmt.at}
 	switch src := st.Source.(type) {
 	case *ast.Query:
-		r, err := s.query(stmt, src, args)
+		r, err := s.query(stmt, src, args.inner())
 		if err != nil {
 			return err
 		}
 		c.cols, c.reader = r.Columns, r.rows
 	case *ast.Subscribe:
-		rows, cols, err := s.openFeed(stmt, src, args)
+		rows, cols, err := s.openFeed(stmt, src, args.inner())
 		if err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (s *Session) explain(stmt *statement, st *ast.Explain, args *arguments) (*R
 			return nil, pgerr.Unsupported("EXPLAIN ANALYZE").At(o.Position())
 		}
 	}
-	p := s.newPlanner(stmt, args)
+	p := s.newPlanner(stmt, args.inner())
 	text, err := p.explain(st)
 	if err != nil {
 		return nil, err

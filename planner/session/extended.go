@@ -48,6 +48,14 @@ type arguments struct {
 	said bool
 }
 
+// inner gives the arguments for a query inside of the statement, of whose columns nothing was said.
+func (a *arguments) inner() *arguments {
+	if a == nil {
+		return nil
+	}
+	return &arguments{types: a.types, values: a.values}
+}
+
 // Limits of what a session keeps for its client.
 const (
 	// MaxPrepared bounds a session's prepared statements: a client that never closes any must hear of it.

@@ -322,15 +322,17 @@ func (l *lexer) number(at int) int {
 		end = l.digits(exp)
 	}
 	if end < len(l.src) && isIdentStart(l.src[end]) {
-		return l.fail(at, l.charEnd(end), "trailing junk after numeric literal")
+		return l.fail(at, l.identEnd(end), "trailing junk after numeric literal")
 	}
 	return l.add(tNumber, at, end)
 }
 
-// charEnd is the end of the character that starts here.
-func (l *lexer) charEnd(at int) int {
-	_, n := utf8.DecodeRuneInString(l.src[at:])
-	return at + n
+// identEnd is the end of what could be the rest of an identifier.
+func (l *lexer) identEnd(at int) int {
+	for at < len(l.src) && isIdentPart(l.src[at]) {
+		at++
+	}
+	return at
 }
 
 func (l *lexer) digits(at int) int {
@@ -434,7 +436,7 @@ func (l *lexer) dollar(at int) int {
 	if isDigit(l.peek(at + 1)) {
 		end := l.digits(at + 1)
 		if end < len(l.src) && isIdentStart(l.src[end]) {
-			return l.fail(at, l.charEnd(end), "trailing junk after parameter")
+			return l.fail(at, l.identEnd(end), "trailing junk after parameter")
 		}
 		return l.add(tParam, at, end)
 	}
