@@ -39,7 +39,7 @@ func (q *query) aggregate(name string, e *ast.Call) (scalar.Expr, error) {
 		return nil, err
 	}
 	if level > 0 {
-		a = a.raised(level)
+		a = q.raised(a, owner.query, level)
 	}
 	i := owner.query.addAggregate(a)
 	if level > 0 {
@@ -59,6 +59,24 @@ func (q *query) mayAggregate(pos ast.Pos) error {
 	return q.notAllowed("aggregate functions", pgerr.GroupingError, pos)
 }
 
+// aggregates says whether an expression of the query's row has an aggregate of the query in it, or a subquery has.
+func (q *query) aggregates(e scalar.Expr) bool {
+	return scalar.Any(e, func(e scalar.Expr) bool {
+		c, ok := e.(*scalar.Col)
+		switch {
+		case !ok || c.Index < aggCol || c.Index >= setCol:
+			return false
+		case c.Index < subCol:
+			return true
+		}
+		found := false
+		logical.OuterCols(q.subs[c.Index-subCol].node, func(level int, o *scalar.Outer) {
+			found = found || level == 1 && q.aggregates(&scalar.Col{Index: o.Index, T: o.T})
+		})
+		return found
+	})
+}
+
 // aggregateParts binds what stands in the call.
 func (q *query) aggregateParts(name string, e *ast.Call) (aggregate, error) {
 	a := aggregate{distinct: e.Distinct}
@@ -72,26 +90,29 @@ func (q *query) aggregateParts(name string, e *ast.Call) (aggregate, error) {
 	if !e.Star && name == "count" && len(args) == 0 {
 		return a, fail(e.Pos, pgerr.WrongObjectType, "count(*) must be used to call a parameterless aggregate function")
 	}
+	if e.Filter != nil {
+		before := q.clause
+		q.clause = inFilter
+		a.filter, err = q.condition(e.Filter, "FILTER")
+		if q.clause = before; err != nil {
+			return a, err
+		}
+	}
 	c, err := fn.ResolveAggregate(name, typesOf(args))
 	if err != nil {
 		return a, at(err, e.Pos)
 	}
-	a.fn, a.t = c.Func, c.Ret
+	a.fn = c.Func
 	for i, arg := range args {
 		if args[i], err = q.b.implicit(arg, c.Args[i], posOf(e.Args[i])); err != nil {
 			return a, err
 		}
 	}
 	a.args = args
-	if a.order, err = q.aggregateOrder(e, args); err != nil {
+	if a.t, err = resultType(c.Ret, args, e.Pos); err != nil {
 		return a, err
 	}
-	if e.Filter != nil {
-		before := q.clause
-		q.clause = inFilter
-		a.filter, err = q.condition(e.Filter, "FILTER")
-		q.clause = before
-	}
+	a.order, err = q.aggregateOrder(e, args)
 	return a, err
 }
 
@@ -152,44 +173,57 @@ func (a aggregate) mapped(f func(scalar.Expr) scalar.Expr) aggregate {
 // them is an aggregate of that same query.
 func (q *query) levelOf(a aggregate) (level int, nested bool) {
 	level = -1
-	note := func(l int) {
+	aggAt := map[int]bool{}
+	note := func(l, col int) {
 		if level < 0 || l < level {
 			level = l
 		}
+		aggAt[l] = aggAt[l] || col >= aggCol && col < subCol
 	}
 	var visit func(e scalar.Expr) bool
 	visit = func(e scalar.Expr) bool {
 		switch e := e.(type) {
 		case *scalar.Col:
 			if e.Index >= subCol && e.Index < setCol {
-				logical.OuterCols(q.subs[e.Index-subCol].node, func(l int, _ *scalar.Outer) { note(l - 1) })
+				logical.OuterCols(q.subs[e.Index-subCol].node, func(l int, o *scalar.Outer) { note(l-1, o.Index) })
 				return true
 			}
-			note(0)
-			nested = nested || e.Index >= aggCol
+			note(0, e.Index)
 		case *scalar.Outer:
-			note(e.Level)
+			note(e.Level, e.Index)
 		}
 		return true
 	}
 	for _, e := range a.parts() {
 		scalar.Walk(e, visit)
 	}
-	return max(level, 0), nested
+	level = max(level, 0)
+	return level, aggAt[level]
 }
 
-// raised is the aggregate as the query level scopes further out sees it.
-func (a aggregate) raised(level int) aggregate {
+// raised is the aggregate as its owner, level scopes further out, sees it. Subqueries in it become the owner's: they
+// use nothing of the rows in between.
+func (q *query) raised(a aggregate, owner *query, level int) aggregate {
 	return a.mapped(func(e scalar.Expr) scalar.Expr {
 		return scalar.Rewrite(e, func(e scalar.Expr) scalar.Expr {
-			o, ok := e.(*scalar.Outer)
-			switch {
-			case !ok:
-				return e
-			case o.Level == level:
-				return &scalar.Col{Index: o.Index, T: o.T}
+			switch e := e.(type) {
+			case *scalar.Col:
+				if e.Index < subCol || e.Index >= setCol {
+					return e
+				}
+				s := q.subs[e.Index-subCol]
+				s.node = logical.MapOuter(s.node, func(o *scalar.Outer) scalar.Expr {
+					return &scalar.Outer{Level: o.Level - level, Index: o.Index, T: o.T}
+				})
+				owner.subs = append(owner.subs, s)
+				return &scalar.Col{Index: subCol + len(owner.subs) - 1, T: e.T}
+			case *scalar.Outer:
+				if e.Level == level {
+					return &scalar.Col{Index: e.Index, T: e.T}
+				}
+				return &scalar.Outer{Level: e.Level - level, Index: e.Index, T: e.T}
 			}
-			return &scalar.Outer{Level: o.Level - level, Index: o.Index, T: o.T}
+			return e
 		})
 	})
 }

@@ -36,11 +36,11 @@ func (q *query) call(e *ast.Call) (scalar.Expr, error) {
 	if len(fn.Aggregate(name)) > 0 {
 		return q.aggregate(name, e)
 	}
-	if err := plainCall(name, e); err != nil {
-		return nil, err
-	}
 	args, err := q.exprs(e.Args)
 	if err != nil {
+		return nil, err
+	}
+	if err := plainCall(name, e); err != nil {
 		return nil, err
 	}
 	if e.Variadic {
@@ -92,7 +92,25 @@ func (q *query) function(name string, args []scalar.Expr, pos ast.Pos, argPos fu
 			return nil, err
 		}
 	}
-	return &scalar.Call{Func: c.Func, Args: out, T: c.Ret}, nil
+	t, err := resultType(c.Ret, out, pos)
+	return &scalar.Call{Func: c.Func, Args: out, T: t}, err
+}
+
+// resultType is the type of what a function gives: a record that it is given is one of the same fields. Nothing
+// says of which fields the records in an array are.
+func resultType(t types.T, args []scalar.Expr, pos ast.Pos) (types.T, error) {
+	if elem, ok := t.Elem(); ok && elem.OID == types.OIDRecord {
+		return t, unsupported(pos, "an array of records")
+	}
+	if t.OID != types.OIDRecord || t.Record != nil {
+		return t, nil
+	}
+	for _, a := range args {
+		if t := a.Type(); t.OID == types.OIDRecord {
+			return t, nil
+		}
+	}
+	return t, nil
 }
 
 // valueFunc binds current_timestamp and its like, which are calls without parentheses.

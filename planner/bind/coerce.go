@@ -21,7 +21,7 @@ func isNullLiteral(e scalar.Expr) bool {
 // coerce makes e a value of type t, as far as the context allows it; nil if there is no such cast.
 func (b *binder) coerce(e scalar.Expr, t types.T, ctx types.CastContext, pos ast.Pos) (scalar.Expr, error) {
 	from := e.Type()
-	if from.Equal(t) {
+	if from.Equal(t) || from.OID == types.OIDRecord && t.OID == types.OIDRecord && t.Record == nil {
 		return e, nil
 	}
 	if from.OID == types.OIDUnknown {
@@ -67,8 +67,11 @@ func (b *binder) literal(c *scalar.Const, t types.T, ctx types.CastContext, pos 
 	if c.Value.IsNull() {
 		return &scalar.Const{Value: vec.Null, T: t}, nil
 	}
-	if t.OID == types.OIDText {
+	switch {
+	case t.OID == types.OIDText:
 		return &scalar.Const{Value: c.Value, T: t}, nil
+	case t.OID == types.OIDRecord && t.Record == nil:
+		return nil, fail(pos, pgerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
 	}
 	base := types.Of(t.OID)
 	base.Record = t.Record

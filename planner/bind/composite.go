@@ -15,6 +15,9 @@ import (
 // wholeRow is a relation's name as a value: a record of its columns, NULL where an outer join has no row of it.
 // Such a row is told by all its columns being NULL.
 func (q *query) wholeRow(src *source, level int, pos ast.Pos) (scalar.Expr, error) {
+	if q.clause == inIndex {
+		return nil, unsupported(pos, "a whole row in an index")
+	}
 	args := make([]scalar.Expr, len(src.cols))
 	nulls := make([]scalar.Expr, len(src.cols))
 	for i, c := range src.cols {
@@ -29,6 +32,18 @@ func (q *query) wholeRow(src *source, level int, pos ast.Pos) (scalar.Expr, erro
 	return &scalar.Case{Whens: []scalar.When{{Cond: scalar.AndOf(nulls...), Then: logical.Null(t)}}, Else: r, T: t}, nil
 }
 
+// starValue is t.* as one value: the whole row.
+func (q *query) starValue(e *ast.Star) (scalar.Expr, error) {
+	if e.Qualifier == nil {
+		return nil, fail(e.Pos, pgerr.SyntaxError, "row expansion via \"*\" is not supported here")
+	}
+	src, level, err := q.starred(e)
+	if err != nil {
+		return nil, err
+	}
+	return q.wholeRow(src, level, e.Pos)
+}
+
 // record is a record of the given fields.
 func record(t types.T, fields []scalar.Expr) scalar.Expr {
 	ts, names := make([]types.T, len(fields)), make([]string, len(fields))
@@ -40,39 +55,41 @@ func record(t types.T, fields []scalar.Expr) scalar.Expr {
 
 // row is ROW(…) as a value.
 func (q *query) row(e *ast.Row) (scalar.Expr, error) {
-	r := &types.Record{}
-	var fields []scalar.Expr
-	add := func(x scalar.Expr, pos ast.Pos) error {
-		x, err := q.b.settle(x, pos)
-		if err != nil {
-			return err
-		}
-		fields = append(fields, x)
-		r.Fields = append(r.Fields, types.Field{Name: fieldName(len(fields)), Type: x.Type()})
-		return nil
+	fields, items, err := q.spread(e.Items)
+	if err != nil {
+		return nil, err
 	}
-	for _, item := range e.Items {
-		if star, ok := item.(*ast.Star); ok {
+	r := &types.Record{}
+	for i, x := range fields {
+		if fields[i], err = q.b.settle(x, posOf(items[i])); err != nil {
+			return nil, err
+		}
+		r.Fields = append(r.Fields, types.Field{Name: fieldName(i + 1), Type: fields[i].Type()})
+	}
+	return record(types.T{OID: types.OIDRecord, Mod: types.NoMod, Record: r}, fields), nil
+}
+
+// spread binds the fields of a row, of which t.* is several. It gives for each where it stands.
+func (q *query) spread(list []ast.Expr) ([]scalar.Expr, []ast.Expr, error) {
+	fields, items := make([]scalar.Expr, 0, len(list)), make([]ast.Expr, 0, len(list))
+	for _, e := range list {
+		if star, ok := e.(*ast.Star); ok {
 			outs, err := q.star(star)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			for _, o := range outs {
-				if err := add(o.expr, o.pos); err != nil {
-					return nil, err
-				}
+				fields, items = append(fields, o.expr), append(items, e)
 			}
 			continue
 		}
-		x, err := q.expr(item)
+		x, err := q.expr(e)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if err := add(x, posOf(item)); err != nil {
-			return nil, err
-		}
+		fields, items = append(fields, x), append(items, e)
 	}
-	return record(types.T{OID: types.OIDRecord, Mod: types.NoMod, Record: r}, fields), nil
+	return fields, items, nil
 }
 
 func fieldName(i int) string { return "f" + strconv.Itoa(i) }
@@ -145,6 +162,15 @@ func nullRecord(x scalar.Expr, e *ast.Is) (scalar.Expr, error) {
 	return scalar.AndOf(parts...), nil
 }
 
+// emptyArray is the array of a type without elements.
+func (b *binder) emptyArray(t types.T, pos ast.Pos) (scalar.Expr, error) {
+	e, err := b.literal(&scalar.Const{Value: vec.StrOf("{}"), T: types.TUnknown}, t, types.Explicit, pos)
+	if err == nil && e == nil {
+		return nil, unsupported(pos, "an empty array of type %s", t)
+	}
+	return e, err
+}
+
 // arrayOf is ARRAY[…]; want is the elements' type where a cast around it says so.
 func (q *query) arrayOf(e *ast.Array, want *types.T) (scalar.Expr, error) {
 	elems := make([]scalar.Expr, len(e.Elems))
@@ -173,7 +199,7 @@ func (q *query) arrayOf(e *ast.Array, want *types.T) (scalar.Expr, error) {
 				WithHint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
 		}
 		t, _ := want.Array()
-		return q.b.literal(&scalar.Const{Value: vec.StrOf("{}"), T: types.TUnknown}, t, types.Explicit, e.Pos)
+		return q.b.emptyArray(t, e.Pos)
 	}
 	t, err := q.b.common("ARRAY", elems, func(i int) ast.Pos { return posOf(e.Elems[i]) })
 	if err != nil {
@@ -183,7 +209,8 @@ func (q *query) arrayOf(e *ast.Array, want *types.T) (scalar.Expr, error) {
 	if err != nil {
 		return nil, at(err, e.Pos)
 	}
-	return &scalar.Call{Func: f, Args: elems, T: f.Ret}, nil
+	t, err = resultType(f.Ret, nil, e.Pos)
+	return &scalar.Call{Func: f, Args: elems, T: t}, err
 }
 
 // subscript is x[i], or x[i:j].

@@ -17,6 +17,8 @@ func (q *query) expr(e ast.Expr) (scalar.Expr, error) {
 	switch e := e.(type) {
 	case *ast.Column:
 		return q.name(e)
+	case *ast.Star:
+		return q.starValue(e)
 	case *ast.Literal:
 		return q.b.constant(e)
 	case *ast.Param:
@@ -80,8 +82,6 @@ func (q *query) expr(e ast.Expr) (scalar.Expr, error) {
 // misplaced is the error for what cannot be a value where it stands.
 func (q *query) misplaced(e ast.Expr) error {
 	switch e := e.(type) {
-	case *ast.Star:
-		return fail(e.Pos, pgerr.SyntaxError, "row expansion via \"*\" is not supported here")
 	case *ast.Default:
 		return fail(e.Pos, pgerr.SyntaxError, "DEFAULT is not allowed in this context")
 	case *ast.Map:
@@ -191,7 +191,7 @@ func (q *query) isNull(e *ast.Is) (scalar.Expr, error) {
 	var parts []scalar.Expr
 	if r, ok := e.Arg.(*ast.Row); ok {
 		var err error
-		if parts, err = q.exprs(r.Items); err != nil {
+		if parts, _, err = q.spread(r.Items); err != nil {
 			return nil, err
 		}
 	} else {

@@ -286,6 +286,10 @@ func stored(err error, it *catalog.Item) error {
 }
 
 func (b *binder) derived(e *ast.Derived, outer *scope) (*item, error) {
+	if e.Alias == nil {
+		return nil, fail(e.Pos, pgerr.SyntaxError, "subquery in FROM must have an alias").
+			WithHint("For example, FROM (SELECT ...) [AS] foo.")
+	}
 	parent := outer
 	if !e.Lateral {
 		parent = b.hide(outer)
@@ -296,10 +300,6 @@ func (b *binder) derived(e *ast.Derived, outer *scope) (*item, error) {
 	}
 	if err := r.settle(b); err != nil {
 		return nil, err
-	}
-	if e.Alias == nil {
-		return nil, fail(e.Pos, pgerr.SyntaxError, "subquery in FROM must have an alias").
-			WithHint("For example, FROM (SELECT ...) [AS] foo.")
 	}
 	names := make([]string, len(r.cols))
 	for i, c := range r.cols {

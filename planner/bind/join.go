@@ -159,11 +159,11 @@ func (q *query) using(e *ast.Join, names []ast.Ident, n int) (scalar.Expr, *merg
 		if err != nil {
 			return nil, nil, err
 		}
-		cond, err := q.operator("=", l, r, name.Pos, name.Pos, name.Pos)
+		both, err := q.merge(e.Kind, l, r, name.Pos)
 		if err != nil {
 			return nil, nil, err
 		}
-		both, err := q.merge(e.Kind, l, r, name.Pos)
+		cond, err := q.operator("=", l, r, name.Pos, name.Pos, name.Pos)
 		if err != nil {
 			return nil, nil, err
 		}

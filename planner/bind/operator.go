@@ -75,7 +75,31 @@ func (q *query) operator(symbol string, left, right scalar.Expr, pos, leftPos, r
 	if right, err = q.b.implicit(right, c.Args[1], rightPos); err != nil {
 		return nil, err
 	}
+	if err := comparable(left.Type().Record, right.Type().Record); err != nil {
+		return nil, at(err, pos)
+	}
 	return &scalar.Call{Func: c.Func, Args: []scalar.Expr{left, right}, T: c.Ret}, nil
+}
+
+// comparable refuses the comparison of records that are not of the same types: what lies in memory is compared.
+func comparable(a, b *types.Record) error {
+	if a == nil || b == nil {
+		return nil
+	}
+	for i := range min(len(a.Fields), len(b.Fields)) {
+		x, y := a.Fields[i].Type, b.Fields[i].Type
+		if x.OID != y.OID {
+			return pgerr.Newf(pgerr.DatatypeMismatch, "cannot compare dissimilar column types %s and %s at record column %d",
+				types.Of(x.OID), types.Of(y.OID), i+1)
+		}
+		if err := comparable(x.Record, y.Record); err != nil {
+			return err
+		}
+	}
+	if len(a.Fields) != len(b.Fields) {
+		return pgerr.Newf(pgerr.DatatypeMismatch, "cannot compare record types with different numbers of columns")
+	}
+	return nil
 }
 
 func isComparison(symbol string) bool {
@@ -84,21 +108,21 @@ func isComparison(symbol string) bool {
 
 // compareRows compares row constructors field by field.
 func (q *query) compareRows(e *ast.Binary, l, r *ast.Row) (scalar.Expr, error) {
-	if len(l.Items) != len(r.Items) {
-		return nil, fail(e.Pos, pgerr.SyntaxError, "unequal number of entries in row expressions")
+	left, lefts, err := q.spread(l.Items)
+	if err != nil {
+		return nil, err
 	}
-	if len(l.Items) == 0 {
+	right, rights, err := q.spread(r.Items)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case len(left) != len(right):
+		return nil, fail(e.Pos, pgerr.SyntaxError, "unequal number of entries in row expressions")
+	case len(left) == 0:
 		return nil, fail(e.Pos, pgerr.FeatureNotSupported, "cannot compare rows of zero length")
 	}
-	left, err := q.exprs(l.Items)
-	if err != nil {
-		return nil, err
-	}
-	right, err := q.exprs(r.Items)
-	if err != nil {
-		return nil, err
-	}
-	return q.rowOperator(e.Op.Symbol, left, right, places{e.Pos, l.Items, r.Items})
+	return q.rowOperator(e.Op.Symbol, left, right, places{e.Pos, lefts, rights})
 }
 
 // places are where an operator and its operands stand.
@@ -165,16 +189,16 @@ func (q *query) rowOperator(symbol string, left, right []scalar.Expr, at places)
 
 // rowsDistinct: rows are distinct if some field is.
 func (q *query) rowsDistinct(e *ast.IsDistinct, l, r *ast.Row) (scalar.Expr, error) {
-	if len(l.Items) != len(r.Items) {
+	left, _, err := q.spread(l.Items)
+	if err != nil {
+		return nil, err
+	}
+	right, _, err := q.spread(r.Items)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) != len(right) {
 		return nil, fail(e.Pos, pgerr.SyntaxError, "unequal number of entries in row expressions")
-	}
-	left, err := q.exprs(l.Items)
-	if err != nil {
-		return nil, err
-	}
-	right, err := q.exprs(r.Items)
-	if err != nil {
-		return nil, err
 	}
 	parts := make([]scalar.Expr, len(left))
 	for i := range left {
@@ -285,24 +309,44 @@ func setOf(eqs []scalar.Expr) scalar.Expr {
 	return in
 }
 
+// rowOneOf is (a, b) IN (…): with rows the fields are compared, with other values a record.
 func (q *query) rowOneOf(e *ast.In, l *ast.Row) (scalar.Expr, error) {
-	left, err := q.exprs(l.Items)
+	left, lefts, err := q.spread(l.Items)
 	if err != nil {
 		return nil, err
 	}
 	alternatives := make([]scalar.Expr, len(e.List))
 	for i, item := range e.List {
 		r, ok := item.(*ast.Row)
-		if !ok || len(r.Items) != len(left) {
-			return nil, fail(posOf(item), pgerr.SyntaxError, "unequal number of entries in row expressions")
+		if !ok {
+			if alternatives[i], err = q.recordIs(l, item, e.Pos); err != nil {
+				return nil, err
+			}
+			continue
 		}
-		right, err := q.exprs(r.Items)
+		right, rights, err := q.spread(r.Items)
 		if err != nil {
 			return nil, err
 		}
-		if alternatives[i], err = q.rowOperator("=", left, right, places{e.Pos, l.Items, r.Items}); err != nil {
+		if len(right) != len(left) {
+			return nil, fail(e.Pos, pgerr.SyntaxError, "unequal number of entries in row expressions")
+		}
+		if alternatives[i], err = q.rowOperator("=", left, right, places{e.Pos, lefts, rights}); err != nil {
 			return nil, err
 		}
 	}
 	return scalar.OrOf(alternatives...), nil
+}
+
+// recordIs compares a row, as the record that it is, with another value.
+func (q *query) recordIs(l *ast.Row, e ast.Expr, pos ast.Pos) (scalar.Expr, error) {
+	left, err := q.row(l)
+	if err != nil {
+		return nil, err
+	}
+	right, err := q.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	return q.operator("=", left, right, pos, l.Pos, posOf(e))
 }

@@ -33,7 +33,8 @@ type selection struct {
 	visible int
 }
 
-// selectBody binds a SELECT with the ORDER BY that belongs to it.
+// selectBody binds a SELECT with the ORDER BY that belongs to it. Its clauses are bound in PostgreSQL's order: of
+// several errors the same one is told.
 func (b *binder) selectBody(s *ast.Select, order []ast.OrderItem, parent *scope) (*relation, error) {
 	if err := checkSelect(s); err != nil {
 		return nil, err
@@ -45,8 +46,8 @@ func (b *binder) selectBody(s *ast.Select, order []ast.OrderItem, parent *scope)
 	sel := &selection{query: b.newQuery(parent, f.sources), ast: s, rel: f.node}
 	sel.columns = f.node.Rel().Cols
 	for _, step := range []func() error{
-		sel.bindWhere, sel.bindItems, sel.bindGroupBy, sel.bindHaving,
-		func() error { return sel.bindOrder(order) }, sel.bindDistinctOn, sel.checkDistinct,
+		sel.bindItems, sel.bindWhere, sel.bindHaving, func() error { return sel.bindOrder(order) },
+		func() error { return sel.bindGroupBy(s.GroupBy) }, sel.bindDistinctOn, sel.checkDistinct,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -125,19 +126,25 @@ func (q *query) items(items []ast.SelectItem) ([]output, error) {
 	return outs, nil
 }
 
-// star is * or t.*.
-func (q *query) star(e *ast.Star) ([]output, error) {
-	var outs []output
+// starred finds the relation of t.*.
+func (q *query) starred(e *ast.Star) (*source, int, error) {
 	if noted := q.b.noted; noted != nil && len(e.Qualifier) >= noted.keep {
 		noted.stars = append(noted.stars, e)
 	}
+	src, level, err := q.sc.relation(q.b, e.Qualifier, e.Pos)
+	if err == nil && src == nil {
+		err = q.noRelation(e.Qualifier, e.Pos)
+	}
+	return src, level, err
+}
+
+// star is * or t.* in a list of results, or in a row.
+func (q *query) star(e *ast.Star) ([]output, error) {
+	var outs []output
 	if e.Qualifier != nil {
-		src, level, err := q.sc.relation(q.b, e.Qualifier, e.Pos)
+		src, level, err := q.starred(e)
 		if err != nil {
 			return nil, err
-		}
-		if src == nil {
-			return nil, q.noRelation(e.Qualifier, e.Pos)
 		}
 		for _, c := range src.cols {
 			outs = append(outs, output{c.name, q.seen(found{c.expr, level}.outer(), e.Pos), e.Pos})
@@ -158,10 +165,17 @@ func (q *query) star(e *ast.Star) ([]output, error) {
 	return outs, nil
 }
 
-// bindGroupBy: a bare name is a column of the input, else an output; a number is an output's place.
-func (s *selection) bindGroupBy() error {
+// bindGroupBy: a bare name is a column of the input, else an output; a number is an output's place. A row without
+// the word ROW is a list of keys.
+func (s *selection) bindGroupBy(keys []ast.Expr) error {
 	s.clause = inGroupBy
-	for _, e := range s.ast.GroupBy {
+	for _, e := range keys {
+		if row, ok := e.(*ast.Row); ok && !row.Explicit {
+			if err := s.bindGroupBy(row.Items); err != nil {
+				return err
+			}
+			continue
+		}
 		key, err := s.groupKey(e)
 		if err != nil {
 			return err
@@ -169,7 +183,7 @@ func (s *selection) bindGroupBy() error {
 		if key, err = s.b.settle(key, posOf(e)); err != nil {
 			return err
 		}
-		if hasVirtual(key, aggCol) {
+		if s.aggregates(key) {
 			return s.notAllowed("aggregate functions", pgerr.GroupingError, posOf(e))
 		}
 		if hasVirtual(key, setCol) {

@@ -7,7 +7,6 @@ import (
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
-	"github.com/tributary-db/tributary/sql/vec"
 )
 
 // nested binds a query in an expression.
@@ -51,7 +50,7 @@ func (q *query) scalarSubquery(e *ast.Subquery) (scalar.Expr, error) {
 // rowSubquery compares a row with the one row of a query: each field by a subquery of its own, which are one
 // when they are computed.
 func (q *query) rowSubquery(e *ast.Binary, l *ast.Row, sub *ast.Subquery) (scalar.Expr, error) {
-	left, err := q.exprs(l.Items)
+	left, lefts, err := q.spread(l.Items)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func (q *query) rowSubquery(e *ast.Binary, l *ast.Row, sub *ast.Subquery) (scala
 		one := logical.NewProject(r.rows(), []int{i})
 		right[i] = q.addSub(logical.ApplyScalar, one, r.cols[i].t, sub.Pos)
 	}
-	return q.rowOperator(e.Op.Symbol, left, right, places{op: e.Pos, left: l.Items})
+	return q.rowOperator(e.Op.Symbol, left, right, places{op: e.Pos, left: lefts})
 }
 
 func columnCount(have, want int, pos ast.Pos) error {
@@ -104,16 +103,21 @@ func (q *query) quantified(e *ast.Quantified) (scalar.Expr, error) {
 	return q.anyElement(e, left, array)
 }
 
+// operands binds what is compared with the columns of a query: the fields of a row, or one value.
+func (q *query) operands(e ast.Expr) ([]scalar.Expr, []ast.Expr, error) {
+	if row, ok := e.(*ast.Row); ok {
+		return q.spread(row.Items)
+	}
+	x, err := q.expr(e)
+	return []scalar.Expr{x}, []ast.Expr{e}, err
+}
+
 // anyOf is arg op ANY (query), or ALL. With f the comparison, true means: f is true for some row; else NULL means:
 // f is NULL for some row; else it is false. Since comparisons are NULL just when an operand is, the second
 // question is put to each side alone: whether the query has a NULL, and whether arg is NULL and the query has any
 // row. ALL is the contrary: false if f is false for some row.
 func (q *query) anyOf(arg ast.Expr, symbol string, query *ast.Query, all bool, pos ast.Pos) (scalar.Expr, error) {
-	items := []ast.Expr{arg}
-	if row, ok := arg.(*ast.Row); ok {
-		items = row.Items
-	}
-	left, err := q.exprs(items)
+	left, items, err := q.operands(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +134,9 @@ func (q *query) anyOf(arg ast.Expr, symbol string, query *ast.Query, all bool, p
 	right := make([]scalar.Expr, len(left))
 	for i, e := range left {
 		right[i] = logical.ColOf(rows, i)
+		if hasVirtual(e, setCol) {
+			return nil, unsupported(posOf(items[i]), "a set-returning function compared with a query")
+		}
 		if isUnknown(e) {
 			if left[i], err = q.b.implicit(e, right[i].Type(), posOf(items[i])); err != nil {
 				return nil, err
@@ -223,6 +230,9 @@ func (q *query) array(e *ast.Array) (scalar.Expr, error) {
 	if !ok {
 		return nil, fail(e.Pos, pgerr.UndefinedObject, "could not find array type for data type %s", types.Of(elem.OID))
 	}
+	if t, err = resultType(t, nil, e.Pos); err != nil {
+		return nil, err
+	}
 	c, err := fn.ResolveAggregate("array_agg", []types.T{elem})
 	if err != nil {
 		return nil, at(err, e.Pos)
@@ -230,7 +240,7 @@ func (q *query) array(e *ast.Array) (scalar.Expr, error) {
 	in, order := r.ordered()
 	agg := logical.Agg{Func: c.Func, Args: []int{0}, Filter: -1, Order: order, T: c.Ret}
 	sub := q.addSub(logical.ApplyScalar, logical.NewGlobalReduce(in, []logical.Agg{agg}), t, e.Pos)
-	none, err := q.b.literal(&scalar.Const{Value: vec.StrOf("{}"), T: types.TUnknown}, t, types.Explicit, e.Pos)
+	none, err := q.b.emptyArray(t, e.Pos)
 	if err != nil {
 		return nil, err
 	}

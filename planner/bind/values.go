@@ -15,25 +15,24 @@ import (
 func (b *binder) values(e *ast.Values, parent *scope) (*relation, error) {
 	q := b.newQuery(parent, nil)
 	q.clause = inValues
-	rows := make([][]scalar.Expr, len(e.Rows))
+	rows, items := make([][]scalar.Expr, len(e.Rows)), make([][]ast.Expr, len(e.Rows))
 	for i, r := range e.Rows {
-		if len(r) != len(e.Rows[0]) {
-			return nil, fail(posOf(r[0]), pgerr.SyntaxError, "VALUES lists must all be the same length")
-		}
-		exprs, err := q.exprs(r)
-		if err != nil {
+		var err error
+		if rows[i], items[i], err = q.spread(r); err != nil {
 			return nil, err
 		}
-		rows[i] = exprs
+		if len(rows[i]) != len(rows[0]) {
+			return nil, fail(posOf(r[0]), pgerr.SyntaxError, "VALUES lists must all be the same length")
+		}
 	}
-	cols := make([]types.Column, len(e.Rows[0]))
+	cols := make([]types.Column, len(rows[0]))
 	out := &relation{visible: len(cols)}
 	column := make([]scalar.Expr, len(rows))
 	for c := range cols {
 		for i := range rows {
 			column[i] = rows[i][c]
 		}
-		t, err := b.common("VALUES", column, func(i int) ast.Pos { return posOf(e.Rows[i][c]) })
+		t, err := b.common("VALUES", column, func(i int) ast.Pos { return posOf(items[i][c]) })
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +41,7 @@ func (b *binder) values(e *ast.Values, parent *scope) (*relation, error) {
 		}
 		name := "column" + strconv.Itoa(c+1)
 		cols[c] = types.Column{Name: name, Type: t}
-		out.cols = append(out.cols, relCol{name: name, t: t, pos: posOf(e.Rows[0][c])})
+		out.cols = append(out.cols, relCol{name: name, t: t, pos: posOf(items[0][c])})
 	}
 	var err error
 	out.node, err = q.rowsNode(cols, rows)

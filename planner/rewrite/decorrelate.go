@@ -25,7 +25,6 @@ type decorrelator struct {
 	lets   []binding
 	nextID int
 	plain  bool // leave out what pull.go does
-	err    error
 }
 
 type binding struct {
@@ -38,11 +37,11 @@ func decorrelate(n logical.Node, plain bool) (logical.Node, error) {
 	if !has(n, applies) {
 		return n, nil
 	}
+	if err := checkLimits(n); err != nil {
+		return nil, err
+	}
 	d := &decorrelator{nextID: maxLet(n) + 1, plain: plain}
 	body := d.top(n)
-	if d.err != nil {
-		return nil, d.err
-	}
 	return program{d.lets, body}.tree(), nil
 }
 
@@ -57,12 +56,16 @@ func maxLet(n logical.Node) int {
 	return most
 }
 
-// fail notes the first error; the tree built meanwhile is thrown away.
-func (d *decorrelator) fail(err error, n logical.Node) logical.Node {
-	if d.err == nil {
-		d.err = err
-	}
-	return n
+// checkLimits refuses how many rows there are to be that depends on an outer row.
+func checkLimits(n logical.Node) error {
+	var err error
+	logical.Walk(n, func(n logical.Node) bool {
+		if k, ok := n.(*logical.TopK); ok && (anyOuter(k.Limit) || anyOuter(k.Offset)) {
+			err = pgerr.Unsupported("a LIMIT or OFFSET that refers to an outer query")
+		}
+		return err == nil
+	})
+	return err
 }
 
 // share makes n usable more than once.
@@ -174,9 +177,6 @@ func (d *decorrelator) apply(n logical.Node, dom logical.Node) logical.Node {
 	case *logical.Reduce:
 		return d.applyReduce(n, dom)
 	case *logical.TopK:
-		if anyOuter(n.Limit) || anyOuter(n.Offset) {
-			return d.fail(pgerr.Unsupported("a LIMIT or OFFSET that refers to an outer query"), n)
-		}
 		group := append(logical.Identity(k), prefixed(k, n.Group)[k:]...)
 		return logical.NewTopK(d.apply(n.Input(), dom), group, shiftOrder(n.Order, k), n.Limit, n.Offset)
 	case *logical.Union:

@@ -342,9 +342,6 @@ func aggFails(a logical.Agg) bool {
 
 // pullTopK takes the first rows for each value of the equations' inner sides.
 func (d *decorrelator) pullTopK(n *logical.TopK) *pulled {
-	if anyOuter(n.Limit) || anyOuter(n.Offset) {
-		return nil
-	}
 	p := d.pull(n.Input())
 	if p == nil {
 		return nil

@@ -105,3 +105,25 @@ SELECT 5 % 'x'::text;
 SELECT a FROM t LIMIT a;
 SELECT a FROM t OFFSET b + 1;
 SELECT a FROM t LIMIT nope;
+--code
+SELECT (SELECT max(a) FROM u WHERE u.x = t.a) AS m, count(*) FROM t GROUP BY m;
+SELECT (SELECT sum(t.a + u.x) FROM u) AS m FROM t GROUP BY 1, (SELECT count(t.b));
+--code
+SELECT a, (SELECT sum(sum(b)) FROM u WHERE u.x = t.a) FROM t;
+SELECT sum((SELECT sum(t.a) FROM u)) FROM t;
+--code
+SELECT a FROM t WHERE (a, b) IN (t);
+--code
+SELECT a FROM t WHERE t = (1, 10::numeric, c);
+SELECT a FROM t WHERE (a, b) IN ((1, 2, 3));
+SELECT a FROM t WHERE (a, b) = (1, nope, 3);
+SELECT 'x' = (1, 2);
+SELECT nope FROM t WHERE nope2;
+SELECT a FROM t WHERE nope ORDER BY nope2;
+SELECT a FROM t GROUP BY nope ORDER BY nope2;
+SELECT a FROM t GROUP BY (a, 2);
+SELECT a FROM t GROUP BY (a, nope);
+SELECT nope FROM (SELECT nope2);
+SELECT upper(DISTINCT nope);
+SELECT sum(a, 1) FILTER (WHERE nope) FROM t;
+SELECT * FROM (SELECT c AS a FROM t) p JOIN (SELECT 1::bigint AS a) q USING (a);
