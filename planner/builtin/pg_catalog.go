@@ -156,9 +156,10 @@ func pgAttribute(in *input, out *vec.Block) {
 			if c.Type.IsArray() {
 				dims = 1
 			}
+			notNull := !c.Nullable && (it.Kind == catalog.Table || it.Kind == catalog.SystemTable)
 			out.AppendRow(1, oid(it.OID), str(c.Name), oid(uint32(c.Type.OID)), num(-1), num(c.Type.Len()),
 				num(i+1), num(dims), num(-1), num(int64(c.Type.Mod)), boolean(t.byVal), char(t.align), char(t.storage),
-				none, boolean(!c.Nullable && (it.Kind == catalog.Table || it.Kind == catalog.SystemTable)), boolean(it.Default(i) != ""), no, none, none,
+				none, boolean(notNull), boolean(it.Default(i) != ""), no, none, none,
 				no, boolean(true), num(0), oid(collationOf(c.Type)), null, null,
 				null, null)
 		}

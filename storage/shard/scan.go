@@ -80,6 +80,38 @@ func (sc *Scan) begin(ctx context.Context, o ScanOptions, readable func(*state) 
 	return sc, nil
 }
 
+// Cut gives a frontier after lower, at most upper, such that about so many rows at most lie in [lower, it), or
+// else those of one batch: a reader far behind can take what is there in pieces.
+func (s *Shard) Cut(lower, upper tvc.Frontier, rows int) tvc.Frontier {
+	n := 0
+	for _, b := range s.current().batches {
+		if b.upper <= lower {
+			continue
+		}
+		if b.lower >= upper {
+			break
+		}
+		if n > 0 && n+int(b.totals.Rows) > rows {
+			return max(b.lower, lower+1)
+		}
+		n += int(b.totals.Rows)
+	}
+	return upper
+}
+
+// Times says between which times the updates of a scan lie: in [first, last]; ok is false if there are none.
+// It is asked before the first Next.
+func (sc *Scan) Times() (first, last tvc.Time, ok bool) {
+	for _, p := range sc.parts() {
+		lo, hi := max(p.times.min, tvc.Time(sc.from)), min(p.times.max, sc.to.Last())
+		if !ok {
+			first, last, ok = lo, hi, true
+		}
+		first, last = min(first, lo), max(last, hi)
+	}
+	return first, last, ok
+}
+
 // Next gives the next block, nil at the end. The block is borrowed until the next call and is never written
 // to: it may be shared with other readers.
 func (sc *Scan) Next(ctx context.Context) (*vec.Block, error) {

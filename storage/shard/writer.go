@@ -172,7 +172,14 @@ const inlineTotalMax = 1 << 20
 
 // note adds the rows to the sums and finds out about their times. Times that are all the same leave the block.
 func (w *Writer) note(rows *vec.Block, p *partRef) *vec.Block {
-	t := Totals{Rows: int64(rows.Len), Fingerprint: w.sums.Rows(rows)}
+	t := Totals{Rows: int64(rows.Len)}
+	if rows.Times == nil {
+		t.Fingerprint = w.sums.Rows(rows)
+	} else {
+		var moves tvc.Fingerprint
+		t.Fingerprint, moves = w.sums.Both(rows, 0)
+		w.out.moves = w.out.moves.Add(moves)
+	}
 	if rows.Diffs == nil {
 		t.DiffSum = int64(rows.Len)
 	}
@@ -289,6 +296,7 @@ type Written struct {
 	schema SchemaID
 	runs   []run
 	totals Totals
+	moves  tvc.Fingerprint
 	// stamp says that the rows have no times yet; else times bounds theirs.
 	stamp  bool
 	times  timesOf
@@ -297,6 +305,10 @@ type Written struct {
 
 // Totals says what is in it.
 func (w *Written) Totals() Totals { return w.totals }
+
+// Moves is Σ diff·H(row, time) of the updates that have times: two writers that split the same updates
+// differently come to the same sum.
+func (w *Written) Moves() tvc.Fingerprint { return w.moves }
 
 // Objects counts the objects.
 func (w *Written) Objects() int {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -238,6 +239,54 @@ func TestScansKeepWhatTheyRead(t *testing.T) {
 	}
 	if err := x.p.Check(ctx); err != nil {
 		t.Fatal(err)
+	}
+	x.p.Stop(t)
+}
+
+// TestUpdatesInPieces: a reader that is far behind reads about as much as it asks for at a time, and is told
+// beforehand of what times it is.
+func TestUpdatesInPieces(t *testing.T) {
+	ctx := context.Background()
+	x := newTable(t, storagetest.NewDisk())
+	hold, err := x.p.Set.Hold("test", historyID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	for i := range int64(6) {
+		x.add(i*10, 10, i%2 == 0)
+	}
+	start := x.sh.Upper() - 60
+	type piece struct{ from, to tvc.Frontier }
+	for _, c := range []struct {
+		rows int
+		want []piece
+	}{
+		{100, []piece{{0, 60}}},
+		{30, []piece{{0, 30}, {30, 60}}},
+		{25, []piece{{0, 20}, {20, 40}, {40, 60}}},
+		{1, []piece{{0, 10}, {10, 20}, {20, 30}, {30, 40}, {40, 50}, {50, 60}}},
+	} {
+		var got []piece
+		for at := start; at < x.sh.Upper(); {
+			to := x.sh.Cut(at, x.sh.Upper(), c.rows)
+			sc, err := x.sh.Updates(ctx, at, to, shard.ScanOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first, last, ok := sc.Times(); !ok || first < tvc.Time(at) || last >= tvc.Time(to) {
+				t.Errorf("[%v, %v) has times %v to %v, %v", at, to, first, last, ok)
+			}
+			sc.Close()
+			got = append(got, piece{at - start, to - start})
+			at = to
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("pieces of %d rows: %v, want %v", c.rows, got, c.want)
+		}
+	}
+	if to := x.sh.Cut(x.sh.Upper(), x.sh.Upper()+5, 1); to != x.sh.Upper()+5 {
+		t.Errorf("nothing was cut at %v", to)
 	}
 	x.p.Stop(t)
 }

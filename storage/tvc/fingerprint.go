@@ -56,6 +56,18 @@ func (p *Fingerprinter) Rows(b *vec.Block) Fingerprint {
 // time.
 func (p *Fingerprinter) Updates(b *vec.Block, at Time) Fingerprint {
 	p.hash(b)
+	return p.withTimes(b, at)
+}
+
+// Both gives what Rows and Updates give, for little more than one of them.
+func (p *Fingerprinter) Both(b *vec.Block, at Time) (rows, updates Fingerprint) {
+	p.hash(b)
+	rows = p.sum(b)
+	return rows, p.withTimes(b, at)
+}
+
+// withTimes mixes the times into the rows' hashes and adds up.
+func (p *Fingerprinter) withTimes(b *vec.Block, at Time) Fingerprint {
 	if b.Times == nil {
 		m := scramble(uint64(at) ^ p.key[1])
 		for i := range p.lo {

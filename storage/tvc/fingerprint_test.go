@@ -83,6 +83,12 @@ func TestFingerprintAndTimes(t *testing.T) {
 	if p.Rows(&timed) != p.Rows(b) {
 		t.Fatal("rows depend on times")
 	}
+	for _, x := range []*vec.Block{b, &timed} {
+		rows, updates := p.Both(x, 7)
+		if rows != p.Rows(x) || updates != p.Updates(x, 7) {
+			t.Fatal("both at once are not what each is alone")
+		}
+	}
 }
 
 // TestFingerprintAndAddedColumns: a nullable column may be added, before the error column too.
