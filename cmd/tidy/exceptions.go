@@ -22,7 +22,7 @@ type oversize struct {
 }
 
 var oversizes = []oversize{
-	{what: "planner/bind", upTo: 5900,
+	{what: "planner/bind", upTo: 6100,
 		why: "PostgreSQL's surface: one file a statement family or a kind of expression, all over the same scopes"},
 	{what: "planner/session", upTo: 3400,
 		why: "every statement of the surface ends here; binding, DDL and COPY's data have rooms of their own"},

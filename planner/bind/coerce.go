@@ -65,10 +65,12 @@ func (b *binder) literal(c *scalar.Const, t types.T, ctx types.CastContext, pos 
 		return c, nil
 	}
 	if c.Value.IsNull() {
+		b.noted.literal(c, types.Of(t.OID), vec.Null)
 		return &scalar.Const{Value: vec.Null, T: t}, nil
 	}
 	switch {
 	case t.OID == types.OIDText:
+		b.noted.literal(c, t, c.Value)
 		return &scalar.Const{Value: c.Value, T: t}, nil
 	case t.OID == types.OIDRecord && t.Record == nil:
 		return nil, fail(pos, pgerr.FeatureNotSupported, "input of anonymous composite types is not implemented")
@@ -83,6 +85,9 @@ func (b *binder) literal(c *scalar.Const, t types.T, ctx types.CastContext, pos 
 		return b.coerce(&scalar.Call{Func: f, Args: []scalar.Expr{c}, T: base}, t, ctx, pos)
 	}
 	d, err := fn.Literal(b.env.Scalar, base, c.Value.Str())
+	if err == nil {
+		b.noted.literal(c, base, d)
+	}
 	if err == nil && t.Mod != types.NoMod {
 		if sized, ok := fn.Cast(base, t, ctx); ok {
 			d, err = sized.Apply(b.env.Scalar, []vec.Datum{d}, t.Kind())

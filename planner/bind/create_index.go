@@ -83,7 +83,7 @@ func (b *binder) indexKey(it, on *catalog.Item, e *ast.CreateIndex) error {
 			b.keyPart(it, catalog.KeyPart{Column: c.Index, Type: c.T}, on.Rel.Cols[c.Index])
 			continue
 		}
-		col := types.Column{Name: figureName(k.Expr), Type: x.Type(), Nullable: logical.Nullable(x, &on.Rel)}
+		col := types.Column{Name: keyName(k.Expr), Type: x.Type(), Nullable: logical.Nullable(x, &on.Rel)}
 		text, err := b.keyText(on, k.Expr)
 		if err != nil {
 			return err
@@ -93,9 +93,22 @@ func (b *binder) indexKey(it, on *catalog.Item, e *ast.CreateIndex) error {
 	return nil
 }
 
+// keyPart adds a column to an index, under a name that no other of its columns has: a, a1, a2.
 func (b *binder) keyPart(it *catalog.Item, part catalog.KeyPart, col types.Column) {
+	base := col.Name
+	for i := 1; columnAt(it, col.Name) >= 0; i++ {
+		col.Name = base + strconv.Itoa(i)
+	}
 	it.Key = append(it.Key, part)
 	it.Rel.Cols = append(it.Rel.Cols, col)
+}
+
+// keyName is the name of an index's column for an expression, "expr" where a query would have none.
+func keyName(e ast.Expr) string {
+	if name := figureName(e); name != "?column?" {
+		return name
+	}
+	return "expr"
 }
 
 // defaultKey is a key of the relation, the smallest known; all columns if none is.
@@ -112,7 +125,8 @@ func defaultKey(on *catalog.Item) []int {
 	return best
 }
 
-// keyText is a key's expression with its columns named by themselves, so that a renamed relation does not matter.
+// keyText is a key's expression with its columns named by themselves, so that a renamed relation does not matter,
+// and its literals spelled with their types.
 // The client's tree is not written to: a copy is.
 func (b *binder) keyText(on *catalog.Item, e ast.Expr) (string, error) {
 	own, err := parser.Expr(ast.Format(e))
@@ -121,12 +135,12 @@ func (b *binder) keyText(on *catalog.Item, e ast.Expr) (string, error) {
 	}
 	env := *b.env
 	c := newBinder(&env)
-	c.noted = &notes{keep: 1}
+	c.noted = newNotes(1)
 	if _, err := c.rowExpr(on, inIndex, own); err != nil {
 		return "", err
 	}
 	c.noted.shorten()
-	return ast.Format(own), nil
+	return ast.FormatAs(own, &c.noted.spelling), nil
 }
 
 // indexName makes up a name that nothing else has: t_a_b_idx, then t_a_b_idx1.
@@ -136,11 +150,7 @@ func (b *binder) indexName(it, on *catalog.Item, primary bool) string {
 		name += "_primary"
 	} else {
 		for _, c := range it.Rel.Cols {
-			part := c.Name
-			if part == "?column?" {
-				part = "expr"
-			}
-			name += "_" + part
+			name += "_" + c.Name
 		}
 	}
 	name += "_idx"

@@ -83,10 +83,9 @@ func (b *binder) tableColumn(it *catalog.Item, d *ast.ColumnDef) error {
 				return fail(c.Pos, pgerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"",
 					d.Name, it.Name)
 			}
-			if err := b.checkDefault(c.Expr, col); err != nil {
+			if text, err = b.defaultText(c.Expr, col); err != nil {
 				return err
 			}
-			text = ast.Format(c.Expr)
 		default:
 			return unsupportedConstraint(c)
 		}
@@ -107,28 +106,34 @@ func storable(t types.T, name string, pos ast.Pos) error {
 	return nil
 }
 
-func (b *binder) checkDefault(e ast.Expr, col types.Column) error {
-	q := b.newQuery(nil, nil)
-	x, err := q.in(inDefault, e)
+// defaultText is a DEFAULT as the catalog keeps it, with its literals read: 'now' is the time of the CREATE. A plain NULL
+// is no default.
+func (b *binder) defaultText(e ast.Expr, col types.Column) (string, error) {
+	b.noted = newNotes(1)
+	defer func() { b.noted = nil }()
+	x, err := b.newQuery(nil, nil).in(inDefault, e)
 	if err != nil {
 		if pgerr.Is(err, pgerr.UndefinedColumn) || pgerr.Is(err, pgerr.UndefinedTable) {
-			return fail(posOf(e), pgerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression")
+			return "", fail(posOf(e), pgerr.FeatureNotSupported, "cannot use column reference in DEFAULT expression")
 		}
-		return err
+		return "", err
 	}
 	r, err := b.coerce(x, col.Type, types.Assignment, posOf(e))
 	if err == nil && r == nil {
-		return fail(posOf(e), pgerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s",
+		return "", fail(posOf(e), pgerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s",
 			col.Name, types.Of(col.Type.OID), types.Of(x.Type().OID)).
 			WithHint("You will need to rewrite or cast the expression.")
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	if len(b.env.Params) > 0 {
-		return fail(posOf(e), pgerr.UndefinedParameter, "there is no parameter $1")
+		return "", fail(posOf(e), pgerr.UndefinedParameter, "there is no parameter $1")
 	}
-	return nil
+	if isNullLiteral(x) && col.Type.Mod == types.NoMod && (isUnknown(x) || x.Type().OID == col.Type.OID) {
+		return "", nil
+	}
+	return ast.FormatAs(e, &b.noted.spelling), nil
 }
 
 // distinctNames refuses two columns of one name.

@@ -154,7 +154,7 @@ func (b *binder) text(query *ast.Query) (catalog.Text, error) {
 	}
 	env := *b.env
 	c := newBinder(&env)
-	c.noted = &notes{tables: map[*ast.TableRef]*catalog.Item{}, keep: 2}
+	c.noted = newNotes(2)
 	if _, err := c.query(own, nil); err != nil {
 		return catalog.Text{}, err
 	}
@@ -166,14 +166,4 @@ func (b *binder) text(query *ast.Query) (catalog.Text, error) {
 	}
 	c.noted.shorten()
 	return catalog.ParseText(ast.Format(own)), nil
-}
-
-// shorten takes off the names that do not stay.
-func (n *notes) shorten() {
-	for _, c := range n.columns {
-		c.Names = c.Names[len(c.Names)-n.keep:]
-	}
-	for _, s := range n.stars {
-		s.Qualifier = s.Qualifier[len(s.Qualifier)-n.keep+1:]
-	}
 }

@@ -58,15 +58,6 @@ type binder struct {
 	ctes *cte
 }
 
-// notes is what is written differently in a stored statement.
-type notes struct {
-	tables map[*ast.TableRef]*catalog.Item
-	// columns and stars are those with more names than stay: the last keep, and of a star one less.
-	columns []*ast.Column
-	stars   []*ast.Star
-	keep    int
-}
-
 func newBinder(env *Env) *binder {
 	return &binder{env: env, path: env.Path, views: map[tvc.ID]*inlinedView{}, pos: map[scalar.Expr]ast.Pos{}}
 }

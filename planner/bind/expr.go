@@ -133,14 +133,14 @@ func (q *query) connective(name string, args []ast.Expr) (scalar.Expr, error) {
 func (b *binder) constant(e *ast.Literal) (scalar.Expr, error) {
 	switch e.Kind {
 	case ast.Null:
-		return &scalar.Const{Value: vec.Null, T: types.TUnknown}, nil
+		return b.noted.open(e, vec.Null), nil
 	case ast.Bool:
 		if e.Text == "true" {
 			return scalar.True, nil
 		}
 		return scalar.False, nil
 	case ast.String:
-		return &scalar.Const{Value: vec.StrOf(e.Text), T: types.TUnknown}, nil
+		return b.noted.open(e, vec.StrOf(e.Text)), nil
 	case ast.Number:
 		return b.number(e)
 	}
@@ -150,12 +150,14 @@ func (b *binder) constant(e *ast.Literal) (scalar.Expr, error) {
 // number is an integer, a bigint, or a numeric, as its size asks.
 func (b *binder) number(e *ast.Literal) (scalar.Expr, error) {
 	if n, err := strconv.ParseInt(e.Text, 10, 64); err == nil {
+		c := &scalar.Const{Value: vec.IntOf(n), T: types.TInt8}
 		if int64(int32(n)) == n {
-			return &scalar.Const{Value: vec.IntOf(n), T: types.TInt4}, nil
+			c.T = types.TInt4
 		}
-		return &scalar.Const{Value: vec.IntOf(n), T: types.TInt8}, nil
+		b.noted.spell(e, c.T, c.Value)
+		return c, nil
 	}
-	text := &scalar.Const{Value: vec.StrOf(e.Text), T: types.TUnknown}
+	text := b.noted.open(e, vec.StrOf(e.Text))
 	return b.literal(text, types.TNumeric, types.Implicit, e.Pos)
 }
 
@@ -422,6 +424,7 @@ func (q *query) castOf(e *ast.Cast) (scalar.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	q.b.noted.cast(e, t)
 	return q.b.cast(arg, t, e.Pos, posOf(e.Arg))
 }
 

@@ -286,7 +286,7 @@ func stored(err error, it *catalog.Item) error {
 }
 
 func (b *binder) derived(e *ast.Derived, outer *scope) (*item, error) {
-	if e.Alias == nil {
+	if _, isShow := e.Query.Body.(*ast.ShowObjects); e.Alias == nil && !isShow {
 		return nil, fail(e.Pos, pgerr.SyntaxError, "subquery in FROM must have an alias").
 			WithHint("For example, FROM (SELECT ...) [AS] foo.")
 	}

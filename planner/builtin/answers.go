@@ -307,11 +307,7 @@ func (a *Answers) indexColumn(arg vec.Datum) vec.Datum {
 	case column == 0:
 		return str(a.Catalog.CreateSQL(it))
 	}
-	k := it.Key[column-1]
-	if k.Column >= 0 {
-		return str(ast.QuoteIdent(a.Catalog.Item(it.On).Rel.Cols[k.Column].Name))
-	}
-	return str(k.SQL)
+	return str(a.Catalog.KeyPartSQL(it, int(column)-1))
 }
 
 // commentClasses lists the catalogs whose objects have comments.

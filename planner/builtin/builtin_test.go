@@ -242,7 +242,7 @@ func TestAnswers(t *testing.T) {
 		{scalar.AskIndexDef, num(byName("i")),
 			str("CREATE INDEX i IN CLUSTER quickstart ON materialize.public.t USING arrangement (b, (a + 1))")},
 		{scalar.AskIndexColumn, scalar.Ask2(uint32(byName("i")), 1), str("b")},
-		{scalar.AskIndexColumn, scalar.Ask2(uint32(byName("i")), 2), str("a + 1")},
+		{scalar.AskIndexColumn, scalar.Ask2(uint32(byName("i")), 2), str("(a + 1)")},
 		{scalar.AskComment, scalar.Ask2(oidPgClass, uint32(byName("t"))), str("a table")},
 		{scalar.AskAnyComment, num(byName("t")), str("a table")},
 		{scalar.AskColumnComment, scalar.Ask2(uint32(byName("t")), 2), str("a column")},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/parser"
 )
 
 // CreateSQL is a statement that makes the item anew: full names, and nothing left to the session's
@@ -54,14 +55,25 @@ func columnList(it *Item) string {
 
 // KeySQL is an index's key as SQL, without the brackets around it.
 func (s *Snapshot) KeySQL(it *Item) string {
-	on := s.Item(it.On)
 	parts := make([]string, len(it.Key))
-	for i, k := range it.Key {
-		if k.Column >= 0 {
-			parts[i] = ast.QuoteIdent(on.Rel.Cols[k.Column].Name)
-		} else {
-			parts[i] = "(" + k.SQL + ")"
-		}
+	for i := range it.Key {
+		parts[i] = s.KeyPartSQL(it, i)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// KeyPartSQL is one part of an index's key as CREATE INDEX takes it: in parentheses unless it is a column or a call.
+func (s *Snapshot) KeyPartSQL(it *Item, i int) string {
+	k := it.Key[i]
+	if k.Column >= 0 {
+		return ast.QuoteIdent(s.Item(it.On).Rel.Cols[k.Column].Name)
+	}
+	e, err := parser.Expr(k.SQL)
+	if err == nil {
+		switch e.(type) {
+		case *ast.Call, *ast.Special:
+			return k.SQL
+		}
+	}
+	return "(" + k.SQL + ")"
 }

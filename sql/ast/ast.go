@@ -43,6 +43,22 @@ func Format(n Node) string {
 	return string(p.out)
 }
 
+// Spelling says how literals and casts are written once it is known what they are.
+type Spelling struct {
+	Literals map[*Literal]Spelled
+	Casts    map[*Cast]string // the type
+}
+
+// Spelled is a literal's text and the type that it is cast to; "" for none.
+type Spelled struct{ Text, Type string }
+
+// FormatAs prints an expression with literals and casts spelled as s says, the others as they are.
+func FormatAs(e Expr, s *Spelling) string {
+	p := printer{spelling: *s}
+	e.format(&p)
+	return string(p.out)
+}
+
 // Name is the name of an object, with as many qualifiers as the client wrote: table, schema.table,
 // database.schema.table. A Name without parts means that none was written.
 type Name struct {

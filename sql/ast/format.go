@@ -3,7 +3,10 @@ package ast
 import "strconv"
 
 // printer gathers SQL.
-type printer struct{ out []byte }
+type printer struct {
+	out      []byte
+	spelling Spelling
+}
 
 func (p *printer) str(s string)   { p.out = append(p.out, s...) }
 func (p *printer) ident(s string) { p.str(QuoteIdent(s)) }
@@ -63,7 +66,7 @@ func (p *printer) clause(lead string, e Expr) {
 
 // operand writes e, in parentheses unless it binds at least as strongly as asked.
 func (p *printer) operand(e Expr, atLeast level) {
-	if levelOf(e) >= atLeast {
+	if p.levelOf(e) >= atLeast {
 		e.format(p)
 		return
 	}

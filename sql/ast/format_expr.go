@@ -26,7 +26,7 @@ const (
 )
 
 // levelOf gives the level of an expression. What starts and ends in a word or bracket of its own is primary.
-func levelOf(e Expr) level {
+func (p *printer) levelOf(e Expr) level {
 	switch e := e.(type) {
 	case *Or:
 		return levelOr
@@ -46,6 +46,9 @@ func levelOf(e Expr) level {
 	case *Collate:
 		return levelCollate
 	case *Literal:
+		if p.spelling.Literals[e].Type != "" {
+			return levelPostfix
+		}
 		if e.Kind == Number && strings.HasPrefix(e.Text, "-") {
 			return levelSign
 		}
@@ -83,6 +86,11 @@ func (e *Star) format(p *printer) {
 }
 
 func (e *Literal) format(p *printer) {
+	if s, ok := p.spelling.Literals[e]; ok {
+		p.str(s.Text)
+		p.when(s.Type != "", "::"+s.Type)
+		return
+	}
 	switch e.Kind {
 	case Null:
 		p.str("NULL")
@@ -214,9 +222,19 @@ func (e *Case) format(p *printer) {
 }
 
 func (e *Cast) format(p *printer) {
-	p.operand(e.Arg, levelPostfix)
+	l, isLiteral := e.Arg.(*Literal)
+	s, ok := p.spelling.Literals[l]
+	if isLiteral && ok && (l.Kind == String || l.Kind == Null) {
+		p.str(s.Text) // the literal is one of the cast's type already
+	} else {
+		p.operand(e.Arg, levelPostfix)
+	}
 	p.str("::")
-	e.Type.format(p)
+	if t, ok := p.spelling.Casts[e]; ok {
+		p.str(t)
+	} else {
+		e.Type.format(p)
+	}
 }
 
 func (e *Collate) format(p *printer) {
@@ -268,7 +286,7 @@ func (e *Special) format(p *printer) {
 }
 
 func (e *ValueFunc) format(p *printer) {
-	p.str(e.Name)
+	p.str(strings.ToUpper(e.Name))
 	if e.Precision >= 0 {
 		p.mods([]int64{int64(e.Precision)})
 	}
