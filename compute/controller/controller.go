@@ -195,6 +195,17 @@ func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard
 	}
 }
 
+// Broken makes a collection known that nothing can compute: reads of it, and of what is computed from it, fail with
+// the reason. sh is where a view's contents are stored; nil for an index.
+func (c *Controller) Broken(id tvc.ID, sh *shard.Shard, reason error) {
+	name := c.o.Name(id)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.collections[id] = &coll{id: id, shard: sh, create: &protocol.Create{ID: id, Plan: &plan.Dataflow{Name: name}},
+		dependents: map[tvc.ID]*coll{}, through: map[tvc.ID]tvc.Frontier{}, changed: make(chan struct{}),
+		held: map[*IndexHold]tvc.Frontier{}, err: brokenError(name, reason)}
+}
+
 // Drop forgets a collection and stops its dataflow. What depends on it must have been dropped before.
 func (c *Controller) Drop(id tvc.ID) {
 	c.mu.Lock()

@@ -142,10 +142,15 @@ func (c *Controller) Failed(id tvc.ID, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if x := c.mu.collections[id]; x != nil {
-		x.err = pgerr.Newf(pgerr.DataCorrupted, "%s is broken and cannot be read: %v", x.create.Plan.Name, err).
-			WithHint("Drop it and create it again; the server's log says more.")
+		x.err = brokenError(x.create.Plan.Name, err)
 		x.notifyAll()
 	}
+}
+
+// brokenError is what who reads a collection is told that cannot be kept up to date.
+func brokenError(name string, reason error) error {
+	return pgerr.Newf(pgerr.DataCorrupted, "%s is broken and cannot be read: %v", name, reason).
+		WithHint("Drop it and create it again; the server's log says more.")
 }
 
 // Wait returns when all the collections are complete through the time (promise C2), or fails if one of

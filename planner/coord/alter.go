@@ -2,6 +2,7 @@ package coord
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,12 +17,14 @@ import (
 // binds its statement again. When it returns the change is durable and published, and its effects are under
 // way: a read that follows in any session sees it.
 func (c *Coord) Alter(ctx context.Context, base *catalog.Snapshot, ops []catalog.Op) (*catalog.Changes, error) {
-	c.ddl.Lock()
-	defer c.ddl.Unlock()
+	if err := c.lockDDL(ctx); err != nil {
+		return nil, err
+	}
+	defer c.unlockDDL()
 	if c.Catalog() != base {
 		return nil, nil
 	}
-	next, changes, err := base.Apply(ops)
+	next, changes, err := base.Apply(c.withForgotten(base, ops))
 	if err != nil {
 		return nil, err
 	}
@@ -33,14 +36,25 @@ func (c *Coord) Alter(ctx context.Context, base *catalog.Snapshot, ops []catalog
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.writeCatalog(ctx, changes, e.ops); err != nil {
+	if err := c.writeCatalog(ctx, changes, e.ops); err != nil {
 		return nil, err
 	}
 	if err := c.effect(context.WithoutCancel(ctx), next, changes, e); err != nil {
 		// It is durable; what could not be started here will be by the next boot.
-		return nil, fmt.Errorf("the change is done but could not take effect: %w", err)
+		return nil, fmt.Errorf("the change is made, but not all of it has taken effect: %w", err)
 	}
 	return changes, nil
+}
+
+// withForgotten adds to a change that shards dropped earlier are no longer to be cleaned up, if that is so.
+func (c *Coord) withForgotten(base *catalog.Snapshot, ops []catalog.Op) []catalog.Op {
+	ops = slices.Clone(ops)
+	for id := range base.Garbage() {
+		if c.set.IsClean(shard.ID(id)) {
+			ops = append(ops, &catalog.ForgetShard{Shard: id})
+		}
+	}
+	return ops
 }
 
 // effects is what a change of the catalog asks for.
@@ -48,7 +62,7 @@ type effects struct {
 	flows map[tvc.ID]*itemFlow
 	// ops make and seal shards in the unit of the change itself.
 	ops []shard.Op
-	// holds keep the inputs of new views readable until their shards do.
+	// holds keep the inputs of new views and indexes readable until they do so themselves.
 	holds []*collection.Hold
 }
 
@@ -70,7 +84,11 @@ func (c *Coord) prepare(ctx context.Context, next *catalog.Snapshot, changes *ca
 		case ch.New == nil && ch.Old.Kind.Stored():
 			sh, ok := c.set.Shard(ch.Old.ID)
 			if !ok {
-				return e, fmt.Errorf("drop %s: its shard is not open", ch.Old.Name)
+				// Something went wrong when it was made.
+				var err error
+				if sh, err = c.set.Client().Open(ctx, shard.ID(ch.Old.Shard), shard.OpenOptions{}); err != nil {
+					return e, fmt.Errorf("drop %s: %w", ch.Old.Name, err)
+				}
 			}
 			e.ops = append(e.ops, shard.Seal{Shard: sh})
 		}
@@ -81,68 +99,94 @@ func (c *Coord) prepare(ctx context.Context, next *catalog.Snapshot, changes *ca
 func (c *Coord) prepareNew(ctx context.Context, e *effects, next *catalog.Snapshot, it *catalog.Item) error {
 	switch it.Kind {
 	case catalog.Table:
+		e.flows[it.ID] = &itemFlow{}
 		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Name: next.FullName(it), Schema: schemaOf(it)})
 	case catalog.MaterializedView, catalog.Index:
 		f, err := planItem(next, it)
 		if err != nil {
 			return err
 		}
-		for _, id := range f.plan.Imports() {
+		for _, id := range f.inputs {
 			if _, ok := c.set.Shard(id); !ok {
 				return pgerr.Unsupported("a materialized view or index over system relations")
 			}
 		}
 		e.flows[it.ID] = f
-		if it.Kind == catalog.Index {
-			return nil
-		}
-		hold, err := c.set.Hold("creation of "+next.FullName(it), f.plan.Imports()...)
-		if err != nil {
+		at, err := c.beginning(ctx, e, next.FullName(it), f.inputs)
+		if err != nil || it.Kind == catalog.Index {
 			return err
 		}
-		e.holds = append(e.holds, hold)
-		asOf, err := c.oracle.ReadTime(ctx)
-		if err != nil {
-			return err
-		}
-		at := max(tvc.Frontier(asOf), hold.Since())
 		e.ops = append(e.ops, shard.Create{ID: shard.ID(it.Shard), Name: next.FullName(it), Schema: schemaOf(it), Since: at, Upper: at})
 	}
 	return nil
 }
 
-// effect makes what is running follow the committed difference (promise P4).
+// beginning gives the time from which on something new is kept up to date: closed, and held.
+func (c *Coord) beginning(ctx context.Context, e *effects, name string, inputs []tvc.ID) (tvc.Frontier, error) {
+	hold, err := c.set.Hold("creation of "+name, inputs...)
+	if err != nil {
+		return 0, err
+	}
+	e.holds = append(e.holds, hold)
+	at, err := c.closedFrom(ctx, hold.Since())
+	return tvc.Frontier(at), err
+}
+
+// effect makes what is running follow the committed difference (promise P4). What is new is there before anybody can
+// see it, and what is gone goes when nobody can any more. What cannot be started is broken, and keeps nothing else
+// from going on.
 func (c *Coord) effect(ctx context.Context, next *catalog.Snapshot, changes *catalog.Changes, e *effects) error {
+	c.coming.Store(next)
 	for _, s := range changes.Settings {
 		c.applySetting(s)
 	}
-	c.dropItems(changes)
-	c.catalog.Store(next)
 	for _, ch := range changes.Clusters {
 		if ch.New != nil {
 			c.setCluster(ch.New)
-		} else {
+		}
+	}
+	var failed []error
+	for _, ch := range changes.Items {
+		if ch.Old != nil || !hasFlow(ch.New) {
+			continue
+		}
+		if err := c.bringUp(ctx, next, ch.New, e.flows[ch.New.ID]); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	c.catalog.Store(next)
+	c.dropItems(changes)
+	for _, ch := range changes.Clusters {
+		if ch.New == nil {
 			c.control.SetCluster(ch.Old.ID)
 		}
 	}
 	for _, ch := range changes.Items {
-		it := ch.New
-		switch {
-		case it == nil:
-		case ch.Old != nil:
-			if it.Kind.Stored() {
-				c.set.Rename(it.ID, next.FullName(it))
-			}
-		default:
-			if err := c.openItem(ctx, next, it, e.flows[it.ID]); err != nil {
-				return err
-			}
-			if err := c.startItem(ctx, it, e.flows[it.ID]); err != nil {
-				return err
-			}
+		if ch.Old != nil && ch.New != nil && ch.New.Kind.Stored() {
+			c.set.Rename(ch.New.ID, next.FullName(ch.New))
 		}
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// hasFlow says whether an item is something that runs or is stored.
+func hasFlow(it *catalog.Item) bool {
+	return it.Kind == catalog.Table || it.Kind == catalog.MaterializedView || it.Kind == catalog.Index
+}
+
+// bringUp opens and starts an item.
+func (c *Coord) bringUp(ctx context.Context, snap *catalog.Snapshot, it *catalog.Item, f *itemFlow) error {
+	err := c.openItem(ctx, snap, it, f)
+	if err == nil {
+		err = c.startItem(ctx, it, f)
+	}
+	if err != nil {
+		err = fmt.Errorf("start %s: %w", snap.FullName(it), err)
+		c.o.Log.Error("what was made could not be started; the next boot will", "error", err)
+		sh, _ := c.set.Shard(it.ID)
+		c.control.Broken(it.ID, sh, err)
+	}
+	return err
 }
 
 // dropItems stops and forgets what is gone, dependents first: an item depends only on older ones.

@@ -17,7 +17,7 @@ type Isolation uint8
 const (
 	// StrictSerializable: at or after every write acknowledged before the read began; it may wait.
 	StrictSerializable Isolation = iota
-	// Serializable: a time at which everything is complete already; it never waits.
+	// Serializable: a time at which everything is complete already; it waits only for what has no such time yet.
 	Serializable
 )
 
@@ -29,12 +29,14 @@ type ReadOptions struct {
 	AsOf    *tvc.Time
 	AtLeast bool
 	// All holds every collection there is, not only those asked for: a transaction may go on to read
-	// others at the same time.
+	// others at the same time. What others are dropping meanwhile is left out.
 	All bool
+	// Catalog is what the reader goes by: it names in errors what is no longer there. nil: the newest.
+	Catalog *catalog.Snapshot
 }
 
-// Read is one time, and a hold on what is read at it. Who has it owes a Release. It is safe for
-// concurrent use.
+// Read is one time, which is closed, and a hold on what is read at it. To read what was dropped since fails (42P01).
+// Who has it owes a Release. It is safe for concurrent use.
 type Read interface {
 	// At is the time.
 	At() tvc.Time

@@ -29,7 +29,7 @@ var catalogID = tvc.ID{Class: 's', N: 1}
 // collections, its dataflows, each from where its output stands. A new environment is made.
 func New(ctx context.Context, o Options) (*Coord, error) {
 	o.Workers = max(o.Workers, 1)
-	c := &Coord{o: o, system: builtin.New()}
+	c := &Coord{o: o, system: builtin.New(), ddl: make(chan struct{}, 1)}
 	set, err := collection.Open(ctx, collection.Options{Consensus: o.Consensus, Blob: o.Blob, Clock: o.Clock,
 		Registry: o.Registry, Log: o.Log, Random: o.Random, Settings: o.Settings})
 	if err != nil {
@@ -49,6 +49,7 @@ func (c *Coord) boot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("load the catalog: %w", err)
 	}
+	c.coming.Store(snap)
 	c.catalog.Store(snap)
 	for name, value := range snap.Settings() {
 		if err := c.o.Settings.Set(name, value); err != nil {
@@ -61,6 +62,11 @@ func (c *Coord) boot(ctx context.Context) error {
 	if err := c.openAll(ctx, snap); err != nil {
 		return err
 	}
+	for id := range snap.Garbage() {
+		if err := c.set.Clean(ctx, shard.ID(id)); err != nil {
+			return fmt.Errorf("clean up after a drop: %w", err)
+		}
+	}
 	c.set.Start()
 	return nil
 }
@@ -69,11 +75,17 @@ func (c *Coord) boot(ctx context.Context) error {
 func (c *Coord) loadCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 	var err error
 	c.store, err = c.set.Open(ctx, c.catalogDesc())
-	if errors.Is(err, shard.ErrNotFound) {
-		return c.newCatalog(ctx)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, shard.ErrNotFound):
+		if err := c.makeCatalog(ctx); err != nil {
+			return nil, fmt.Errorf("make it: %w", err)
+		}
+		return c.firstCatalog(ctx)
+	case err != nil:
 		return nil, err
+	case c.store.Upper() == 0:
+		// The process that made it died before it wrote to it.
+		return c.firstCatalog(ctx)
 	}
 	scan, err := c.store.Snapshot(ctx, c.store.Upper().Last(), shard.ScanOptions{Consolidate: true})
 	if err != nil {
@@ -97,47 +109,74 @@ func (c *Coord) catalogDesc() collection.Desc {
 	return collection.Desc{ID: catalogID, Shard: catalogShard, Name: catalogName}
 }
 
-func (c *Coord) newCatalog(ctx context.Context) (*catalog.Snapshot, error) {
-	snap, changes := catalog.New(c.system.System(), c.o.Workers)
+// makeCatalog makes the catalog's shard and opens it.
+func (c *Coord) makeCatalog(ctx context.Context) error {
 	create := shard.Create{ID: catalogShard, Name: catalogName, Schema: shard.Schema{Rel: catalog.Rel()}}
 	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{create}})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !out.Done() {
-		return nil, fmt.Errorf("make the catalog: %v", out.Refused)
+		return fmt.Errorf("refused: %v", out.Refused)
 	}
-	if c.store, err = c.set.Open(ctx, c.catalogDesc()); err != nil {
-		return nil, err
-	}
-	_, err = c.writeCatalog(ctx, changes, nil)
-	return snap, err
+	c.store, err = c.set.Open(ctx, c.catalogDesc())
+	return err
 }
 
-// writeCatalog makes a change of the catalog durable, with what goes with it in one unit, and gives its
-// time.
-func (c *Coord) writeCatalog(ctx context.Context, changes *catalog.Changes, ops []shard.Op) (tvc.Time, error) {
+// firstCatalog writes the catalog of a new environment.
+func (c *Coord) firstCatalog(ctx context.Context) (*catalog.Snapshot, error) {
+	snap, changes := catalog.New(c.system.System(), c.o.Workers)
+	return snap, c.writeCatalog(ctx, changes, nil)
+}
+
+// writeCatalog makes a change of the catalog durable, with what goes with it in one unit. An error means that it
+// did not happen, except txn.ErrIndeterminate: then the line to the store has ended, and what the catalog is only the
+// next boot finds out. Once the unit is sent, ctx is no longer heeded: what was committed must be published.
+func (c *Coord) writeCatalog(ctx context.Context, changes *catalog.Changes, ops []shard.Op) error {
 	w := c.store.NewWriter(shard.WriterOptions{})
 	if err := w.Add(ctx, changes.Rows()); err != nil {
-		w.Abort(ctx)
-		return 0, err
+		w.Abort(context.WithoutCancel(ctx))
+		return err
 	}
 	written, err := w.Finish(ctx)
 	if err != nil {
-		return 0, err
+		return err
+	}
+	committing := context.WithoutCancel(ctx)
+	if err := context.Cause(ctx); err != nil {
+		written.Discard(committing)
+		return err
 	}
 	t := c.oracle.WriteTime()
 	ops = append(ops, shard.Append{Shard: c.store, AnyLower: true, Upper: tvc.After(t), Written: []*shard.Written{written}})
-	out, err := c.set.Group().Do(ctx, txn.Unit{Ops: ops})
+	out, err := c.set.Group().Do(committing, txn.Unit{Ops: ops})
+	if errors.Is(err, txn.ErrIndeterminate) {
+		return c.storeError(err)
+	}
 	if err == nil && !out.Done() {
 		err = fmt.Errorf("change the catalog: %v", out.Refused)
 	}
 	if err != nil {
-		c.oracle.Forget(t)
-		written.Discard(ctx)
-		return 0, storeError(err)
+		c.forgetTime(t, c.tables()...)
+		written.Discard(committing)
+		return c.storeError(err)
 	}
-	return t, c.oracle.ApplyWrite(ctx, t)
+	return c.applyTime(t, c.tables()...)
+}
+
+// tables lists the tables there are.
+func (c *Coord) tables() []tvc.ID {
+	snap := c.Catalog()
+	if snap == nil {
+		return nil
+	}
+	var ids []tvc.ID
+	for it := range snap.Items() {
+		if it.Kind == catalog.Table {
+			ids = append(ids, it.ID)
+		}
+	}
+	return ids
 }
 
 // setCluster gives a cluster its replicas.
@@ -163,7 +202,9 @@ func (c *Coord) openAll(ctx context.Context, snap *catalog.Snapshot) error {
 	for i, it := range items {
 		f, err := planItem(snap, it)
 		if err != nil {
-			return fmt.Errorf("plan %s: %w", snap.FullName(it), err)
+			// This program no longer understands it. That is no reason to do without all the others.
+			c.o.Log.Error("what cannot be planned any more is not kept up to date", "name", snap.FullName(it), "error", err)
+			f = brokenItem(snap, it, err)
 		}
 		flows[i] = f
 		if err := c.openItem(ctx, snap, it, f); err != nil {

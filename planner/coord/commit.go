@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,12 +21,14 @@ const maxAhead = 100 * time.Millisecond
 const maxGroup = 1024
 
 // commitLine is where writes stand: whoever comes while nobody leads, leads; the others' transactions
-// gather behind it and go together, at one time, in one unit.
+// gather behind it and go together, at one time, in one unit. Then the first of those who wait leads. It owns no
+// goroutine: one of the callers leads each group.
 type commitLine struct {
 	mu struct {
 		sync.Mutex
-		queue   []*pendingCommit
-		leading bool
+		queue []*pendingCommit
+		// leader is who commits a group, or has been told to; nil when nothing is to do.
+		leader *pendingCommit
 		// last is the time of the last write to each table.
 		last map[tvc.ID]tvc.Time
 	}
@@ -37,9 +40,12 @@ type pendingCommit struct {
 	writes []tableWrite
 	reads  []tvc.ID
 	readAt tvc.Time
-	done   chan struct{}
-	at     tvc.Time
-	err    error
+	// lead has a word when the transaction, the first in line, is to lead.
+	lead chan struct{}
+	// done is closed when there is an answer.
+	done chan struct{}
+	at   tvc.Time
+	err  error
 }
 
 // tableWrite is what a transaction writes to one table.
@@ -69,58 +75,98 @@ func (l *commitLine) forget(id tvc.ID) {
 }
 
 // commitWrites puts a transaction in the line and gives the time at which it was committed. What was
-// written is used up, unless the error is txn.ErrIndeterminate.
+// written is used up, unless the error is txn.ErrIndeterminate. Until its unit is sent it can be cancelled.
 func (c *Coord) commitWrites(p *pendingCommit) (tvc.Time, error) {
-	l := &c.commit
-	p.done = make(chan struct{})
-	l.mu.Lock()
-	l.mu.queue = append(l.mu.queue, p)
-	lead := !l.mu.leading
-	l.mu.leading = true
-	l.mu.Unlock()
-	if lead {
-		c.lead(p)
+	p.lead, p.done = make(chan struct{}, 1), make(chan struct{})
+	if c.commit.enter(p) {
+		c.lead()
+		return p.at, p.err
 	}
-	<-p.done
+	select {
+	case <-p.done:
+	case <-p.lead:
+		c.lead()
+	case <-p.ctx.Done():
+		if c.commit.withdraw(p) {
+			c.refuse(p, context.Cause(p.ctx))
+		}
+		<-p.done
+	}
 	return p.at, p.err
 }
 
-// lead commits groups until p is done, and then hands the line on.
-func (c *Coord) lead(p *pendingCommit) {
-	l := &c.commit
-	for {
-		l.mu.Lock()
-		n := min(len(l.mu.queue), maxGroup)
-		group := l.mu.queue[:n:n]
-		l.mu.queue = l.mu.queue[n:]
-		if n == 0 {
-			l.mu.leading = false
-			l.mu.Unlock()
-			return
-		}
-		l.mu.Unlock()
-		c.commitGroup(group)
-		select {
-		case <-p.done:
-			// The leader has an answer to give; another may lead.
-			if next := l.successor(); next != nil {
-				go c.lead(next)
-			}
-			return
-		default:
-		}
+// enter puts p in line and says whether it is to lead.
+func (l *commitLine) enter(p *pendingCommit) (lead bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.queue = append(l.mu.queue, p)
+	if l.mu.leader != nil {
+		return false
+	}
+	l.mu.leader = p
+	return true
+}
+
+// withdraw takes p out of the line, unless it is in a group already.
+func (l *commitLine) withdraw(p *pendingCommit) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.mu.queue, p)
+	if at < 0 {
+		return false
+	}
+	l.mu.queue = slices.Delete(l.mu.queue, at, at+1)
+	if l.mu.leader == p {
+		l.handOverLocked()
+	}
+	return true
+}
+
+// take takes those who go together next.
+func (l *commitLine) take() []*pendingCommit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(l.mu.queue), maxGroup)
+	group := l.mu.queue[:n:n]
+	l.mu.queue = slices.Clone(l.mu.queue[n:])
+	return group
+}
+
+// handOverLocked tells the first in line to lead.
+func (l *commitLine) handOverLocked() {
+	l.mu.leader = nil
+	if len(l.mu.queue) > 0 {
+		l.mu.leader = l.mu.queue[0]
+		l.mu.leader.lead <- struct{}{}
 	}
 }
 
-// successor gives a transaction that waits, to lead; with none the line is left without a leader.
-func (l *commitLine) successor() *pendingCommit {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.mu.queue) == 0 {
-		l.mu.leading = false
-		return nil
-	}
-	return l.mu.queue[0]
+// errFault is what everybody in a group gets whose leader has panicked.
+var errFault = pgerr.New(pgerr.InternalError, "the server has stopped committing after a fault of its own")
+
+// lead commits the group that the first in line, who calls it, is in, and has the next one lead.
+func (c *Coord) lead() {
+	group := c.commit.take()
+	finished := false
+	defer func() {
+		if !finished {
+			// That is a fault of ours. What has become of the group is not known, and nobody may wait for ever.
+			c.o.Log.Error("a group of transactions was not committed because of a fault", "transactions", len(group))
+			c.set.Group().Stop()
+			for _, p := range group {
+				select {
+				case <-p.done:
+				default:
+					c.answer(p, 0, errFault)
+				}
+			}
+		}
+		c.commit.mu.Lock()
+		defer c.commit.mu.Unlock()
+		c.commit.handOverLocked()
+	}()
+	c.commitGroup(group)
+	finished = true
 }
 
 // commitGroup commits some transactions at one time, all in one unit; if that is refused, each by itself.
@@ -131,7 +177,7 @@ func (c *Coord) commitGroup(group []*pendingCommit) {
 	refused := c.tryGroup(group)
 	for _, p := range refused {
 		if again := c.tryGroup([]*pendingCommit{p}); len(again) > 0 {
-			c.fail(p, p.err)
+			c.refuse(p, p.err)
 		}
 	}
 }
@@ -141,38 +187,55 @@ func (c *Coord) tryGroup(group []*pendingCommit) (refused []*pendingCommit) {
 	t := c.oracle.WriteTime()
 	going, ops := c.admit(group, t)
 	if len(going) == 0 {
-		c.oracle.Forget(t)
+		c.forgetTime(t)
 		return nil
 	}
 	out, err := c.set.Group().Do(context.Background(), txn.Unit{Ops: ops})
 	switch {
-	case err != nil:
-		if !errors.Is(err, txn.ErrIndeterminate) {
-			c.oracle.Forget(t)
-		}
+	case errors.Is(err, txn.ErrIndeterminate):
 		for _, p := range going {
-			c.fail(p, storeError(err))
+			c.answer(p, 0, c.storeError(err))
+		}
+		return nil
+	case err != nil:
+		c.forgetTime(t, tablesOf(going)...)
+		for _, p := range going {
+			c.refuse(p, c.storeError(err))
 		}
 		return nil
 	case !out.Done():
-		c.oracle.Forget(t)
+		c.forgetTime(t, tablesOf(going)...)
 		for _, p := range going {
 			p.err = refusedError(p, out.Refused)
 		}
 		return going
 	}
-	tables := c.commit.wrote(going, t)
-	err = c.oracle.ApplyWrite(context.Background(), t)
-	c.control.Applied(tables...)
+	c.commit.wrote(going, t)
+	err = c.applyTime(t, tablesOf(going)...)
 	for _, p := range going {
-		p.at, p.err = t, err
-		close(p.done)
+		c.answer(p, t, err)
 	}
 	return nil
 }
 
+// applyTime says that the write at t is durable; when it returns nil every read sees it.
+func (c *Coord) applyTime(t tvc.Time, tables ...tvc.ID) error {
+	err := c.oracle.ApplyWrite(context.Background(), t)
+	c.closedMoved(tables)
+	return err
+}
+
+// forgetTime says that there is no write at t.
+func (c *Coord) forgetTime(t tvc.Time, tables ...tvc.ID) {
+	c.oracle.Forget(t)
+	c.closedMoved(tables)
+}
+
+// closedMoved tells what reads the tables that closed time may have gone on.
+func (c *Coord) closedMoved(tables []tvc.ID) { c.control.Applied(tables...) }
+
 // admit checks what the transactions have read, each also against those before it in the group, and gives
-// those that may go, with what they append. The others are answered.
+// those that may go, with what they append. The others are answered, also those that were cancelled.
 func (c *Coord) admit(group []*pendingCommit, t tvc.Time) (going []*pendingCommit, ops []shard.Op) {
 	l := &c.commit
 	l.mu.Lock()
@@ -180,8 +243,12 @@ func (c *Coord) admit(group []*pendingCommit, t tvc.Time) (going []*pendingCommi
 	writing := map[tvc.ID]*shard.Append{}
 	var order []tvc.ID
 	for _, p := range group {
-		if err := l.conflict(p, func(id tvc.ID) bool { return writing[id] != nil }); err != nil {
-			c.fail(p, err)
+		err := context.Cause(p.ctx)
+		if err == nil {
+			err = l.conflict(p, func(id tvc.ID) bool { return writing[id] != nil })
+		}
+		if err != nil {
+			c.refuse(p, err)
 			continue
 		}
 		going = append(going, p)
@@ -212,29 +279,39 @@ func (l *commitLine) conflict(p *pendingCommit, writing func(tvc.ID) bool) error
 	return nil
 }
 
-// wrote notes the time of a group's writes and gives the tables that were written.
-func (l *commitLine) wrote(group []*pendingCommit, t tvc.Time) (tables []tvc.ID) {
+// wrote notes the time of a group's writes.
+func (l *commitLine) wrote(group []*pendingCommit, t tvc.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range group {
 		for _, w := range p.writes {
-			if l.mu.last[w.id] != t {
-				l.mu.last[w.id] = t
-				tables = append(tables, w.id)
-			}
+			l.mu.last[w.id] = t
 		}
 	}
-	return tables
 }
 
-// fail answers a transaction with an error and drops what it had written.
-func (c *Coord) fail(p *pendingCommit, err error) {
-	if !errors.Is(err, txn.ErrIndeterminate) {
+// tablesOf lists the tables that a group writes to, each once.
+func tablesOf(group []*pendingCommit) []tvc.ID {
+	var tables []tvc.ID
+	for _, p := range group {
 		for _, w := range p.writes {
-			w.written.Discard(context.WithoutCancel(p.ctx))
+			tables = append(tables, w.id)
 		}
 	}
-	p.err = err
+	slices.SortFunc(tables, tvc.ID.Compare)
+	return slices.Compact(tables)
+}
+
+// refuse answers a transaction that determinately did not happen, and drops what it had written.
+func (c *Coord) refuse(p *pendingCommit, err error) {
+	for _, w := range p.writes {
+		w.written.Discard(context.WithoutCancel(p.ctx))
+	}
+	c.answer(p, 0, err)
+}
+
+func (c *Coord) answer(p *pendingCommit, at tvc.Time, err error) {
+	p.at, p.err = at, err
 	close(p.done)
 }
 
@@ -243,20 +320,29 @@ func refusedError(p *pendingCommit, r *shard.Refusal) error {
 	if r.Reason == shard.Sealed {
 		for _, w := range p.writes {
 			if w.shard.ID() == r.Shard {
-				return pgerr.Newf(pgerr.UndefinedTable, "table %q was dropped", w.name)
+				return droppedError(w.name)
 			}
 		}
 	}
 	return pgerr.Newf(pgerr.SerializationFailure, "could not commit: %v", r).WithHint("Run the transaction again.")
 }
 
+// droppedError is what who reads or writes a relation is told when it is gone.
+func droppedError(name string) error {
+	return pgerr.Newf(pgerr.UndefinedTable, "relation %q does not exist", name).WithDetail("It has just been dropped.")
+}
+
 // storeError is what a client is told of the store's failure.
-func storeError(err error) error {
+func (c *Coord) storeError(err error) error {
 	switch {
-	case errors.Is(err, txn.ErrFenced):
-		return pgerr.New(pgerr.AdminShutdown, "another server has taken over this data; this one can write nothing any more")
 	case errors.Is(err, txn.ErrIndeterminate):
 		return fmt.Errorf("%w: %w", pgerr.New(pgerr.IOError, "it is not known whether the change was made"), err)
+	case errors.Is(err, txn.ErrFenced):
+		return pgerr.New(pgerr.AdminShutdown, "another server has taken over this data; this one can write nothing any more")
+	case errors.Is(err, txn.ErrClosed):
+		return pgerr.New(pgerr.AdminShutdown, "the database system is shutting down")
+	case c.Err() != nil:
+		return pgerr.Newf(pgerr.IOError, "nothing can be written until the server is started anew: %v", c.Err())
 	}
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/tributary-db/tributary/compute/controller"
@@ -41,11 +40,13 @@ type Coord struct {
 	oracle  *oracle.Oracle
 	control *controller.Controller
 	catalog atomic.Pointer[catalog.Snapshot]
+	// coming is the catalog that is being put into effect: it names what is started before it is published.
+	coming atomic.Pointer[catalog.Snapshot]
 	// store is the catalog's own shard.
 	store  *shard.Shard
 	commit commitLine
-	// ddl is the line that DDL stands in.
-	ddl sync.Mutex
+	// ddl is the line that DDL stands in: who can put something into it changes the catalog.
+	ddl chan struct{}
 }
 
 // Catalog gives the newest snapshot.
@@ -60,6 +61,13 @@ func (c *Coord) Settings() *settings.Set { return c.o.Settings }
 // Log gives the log.
 func (c *Coord) Log() *slog.Logger { return c.o.Log }
 
+// Failed is closed when nothing can be written any more, which Err explains: another process has taken over, the
+// store broke, or a fault of ours. The process should end then.
+func (c *Coord) Failed() <-chan struct{} { return c.set.Group().Failed() }
+
+// Err is why nothing can be written any more; nil while all is well.
+func (c *Coord) Err() error { return c.set.Group().Err() }
+
 // Close stops dataflows and maintenance. Nothing may be asked of the Coord any more.
 func (c *Coord) Close() error {
 	c.control.Close()
@@ -68,25 +76,51 @@ func (c *Coord) Close() error {
 
 // nameOf gives a collection's full SQL name.
 func (c *Coord) nameOf(id tvc.ID) string {
-	snap := c.Catalog()
-	if it := snap.Item(id); it != nil {
-		return snap.FullName(it)
+	for _, snap := range []*catalog.Snapshot{c.coming.Load(), c.Catalog()} {
+		if it := snap.Item(id); it != nil {
+			return snap.FullName(it)
+		}
 	}
 	return id.String()
 }
 
-// waitClosed makes sure that closed time has reached t, waiting for the clock if need be.
+// lockDDL enters the line of DDL; unlockDDL leaves it.
+func (c *Coord) lockDDL(ctx context.Context) error {
+	select {
+	case c.ddl <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (c *Coord) unlockDDL() { <-c.ddl }
+
+// leastPause is how long it is at least waited for closed time: what is applied meanwhile counts too.
+const leastPause = tvc.Time(1000)
+
+// waitClosed makes sure that closed time has reached t, waiting for the clock, or for a write in flight, if need
+// be.
 func (c *Coord) waitClosed(ctx context.Context, t tvc.Time) error {
 	for {
-		now, err := c.oracle.ReadTime(ctx)
+		now, err := c.readTime(ctx)
 		if err != nil {
 			return err
 		}
 		if now >= t {
 			return nil
 		}
-		if err := sleep(ctx, tvc.Time(t-now)); err != nil {
+		if err := sleep(ctx, max(t-now, leastPause)); err != nil {
 			return err
 		}
 	}
+}
+
+// readTime gives the latest closed time.
+func (c *Coord) readTime(ctx context.Context) (tvc.Time, error) {
+	t, err := c.oracle.ReadTime(ctx)
+	if err != nil {
+		return 0, c.storeError(err)
+	}
+	return t, nil
 }

@@ -2,6 +2,8 @@ package coord
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -9,7 +11,9 @@ import (
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/collection"
+	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -21,18 +25,22 @@ type read struct {
 	hold *collection.Hold
 	// indexes are the holds on indexes.
 	indexes []*controller.IndexHold
+	// held are the collections that are held.
+	held []tvc.ID
+	// catalog is what the reader goes by.
+	catalog *catalog.Snapshot
 }
 
 // Read chooses a time for the collections and holds them there: first the holds, then the time, so that
 // what the time needs is still there.
 func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o ReadOptions) (Read, error) {
-	if o.All {
-		ids = c.everything()
+	r := &read{c: c, catalog: o.Catalog}
+	if r.catalog == nil {
+		r.catalog = c.Catalog()
 	}
-	r := &read{c: c}
-	since, err := r.take(ids)
+	since, err := r.take(ids, o.All)
 	if err == nil {
-		r.at, err = c.chooseTime(ctx, ids, since, o)
+		r.at, err = c.chooseTime(ctx, r.held, since, o)
 	}
 	if err != nil {
 		r.Release()
@@ -41,45 +49,110 @@ func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o ReadOptions) (Read, er
 	return r, nil
 }
 
-// everything lists all collections there are.
-func (c *Coord) everything() []tvc.ID {
-	var ids []tvc.ID
-	for it := range c.Catalog().Items() {
-		if it.Kind.Stored() || it.Kind == catalog.Index {
-			ids = append(ids, it.ID)
-		}
-	}
-	return ids
-}
-
-// take holds the collections and gives the least time at which all can be read.
-func (r *read) take(ids []tvc.ID) (tvc.Frontier, error) {
-	var stored []tvc.ID
-	since := tvc.Frontier(0)
+// take holds the collections, with all of them also whatever others there are, and gives the least time at which
+// what is held can be read.
+func (r *read) take(ids []tvc.ID, all bool) (since tvc.Frontier, err error) {
+	var asked, others []tvc.ID
 	for _, id := range ids {
-		if _, ok := r.c.set.Shard(id); ok {
-			stored = append(stored, id)
-			continue
+		switch {
+		case !r.isIndex(id):
+			asked = append(asked, id)
+		case !r.takeIndex(id, &since):
+			return 0, r.dropped(id)
 		}
-		h, s, err := r.c.control.HoldIndex(id)
-		if err != nil {
-			return 0, err
+	}
+	if all {
+		for it := range r.catalog.Items() {
+			switch {
+			case it.Kind == catalog.Index:
+				r.takeIndex(it.ID, &since)
+			case it.Kind.Stored() && !slices.Contains(asked, it.ID):
+				others = append(others, it.ID)
+			}
 		}
-		r.indexes = append(r.indexes, h)
-		since = max(since, s)
 	}
-	if len(stored) == 0 {
-		return since, nil
+	for {
+		stored, err := r.stored(asked, others)
+		if err != nil || len(stored) == 0 {
+			return since, err
+		}
+		h, err := r.c.set.Hold("query", stored...)
+		if err == nil {
+			r.hold = h
+			r.held = append(r.held, stored...)
+			return max(since, h.Since()), nil
+		}
+		// Something was dropped just now. If it was asked for, the next look finds out.
 	}
-	h, err := r.c.set.Hold("query", stored...)
-	if err != nil {
-		return 0, err
-	}
-	r.hold = h
-	return max(since, h.Since()), nil
 }
 
-// chooseTime picks the time of a read.
+func (r *read) isIndex(id tvc.ID) bool {
+	it := r.catalog.Item(id)
+	return it != nil && it.Kind == catalog.Index
+}
+
+// takeIndex holds an index if it is there, and moves since to where it can be read.
+func (r *read) takeIndex(id tvc.ID, since *tvc.Frontier) bool {
+	h, s, err := r.c.control.HoldIndex(id)
+	if err != nil {
+		return false
+	}
+	r.indexes = append(r.indexes, h)
+	r.held = append(r.held, id)
+	*since = max(*since, s)
+	return true
+}
+
+// stored lists the collections to be held: those asked for, which must be there, and of the others those that are.
+func (r *read) stored(asked, others []tvc.ID) ([]tvc.ID, error) {
+	var stored []tvc.ID
+	for _, id := range asked {
+		if !r.c.isThere(id) {
+			return nil, r.dropped(id)
+		}
+		stored = append(stored, id)
+	}
+	for _, id := range others {
+		if r.c.isThere(id) {
+			stored = append(stored, id)
+		}
+	}
+	return stored, nil
+}
+
+// isThere says whether a collection is open and not dropped.
+func (c *Coord) isThere(id tvc.ID) bool {
+	sh, ok := c.set.Shard(id)
+	return ok && !sh.IsSealed()
+}
+
+// dropped is the error of a read of what is not there.
+func (r *read) dropped(id tvc.ID) error {
+	it := r.catalog.Item(id)
+	switch {
+	case it == nil:
+		return droppedError(id.String())
+	case it.Kind == catalog.Index:
+		return pgerr.Newf(pgerr.UndefinedObject, "index %q does not exist", it.Name).WithDetail("It has just been dropped.")
+	}
+	return droppedError(it.Name)
+}
+
+// explain says of an error of a read of some collections that one of them was dropped, if that is why.
+func (r *read) explain(ids []tvc.ID, err error) error {
+	var told *pgerr.Error
+	if err == nil || !errors.Is(err, shard.ErrSealed) && !(errors.As(err, &told) && told.Code == pgerr.UndefinedObject) {
+		return err
+	}
+	for _, id := range ids {
+		if now := r.c.Catalog().Item(id); now == nil || now.Kind.Stored() && !r.c.isThere(id) {
+			return r.dropped(id)
+		}
+	}
+	return err
+}
+
+// chooseTime picks the time of a read. It is closed: what has not happened yet is at no time that anybody reads.
 func (c *Coord) chooseTime(ctx context.Context, ids []tvc.ID, since tvc.Frontier, o ReadOptions) (tvc.Time, error) {
 	if o.AsOf != nil {
 		at := *o.AsOf
@@ -93,11 +166,23 @@ func (c *Coord) chooseTime(ctx context.Context, ids []tvc.ID, since tvc.Frontier
 		}
 		return at, c.waitClosed(ctx, at)
 	}
-	if o.Isolation == Serializable {
-		return max(c.control.Upper(ids), tvc.Time(since)), nil
+	if o.Isolation == StrictSerializable {
+		return c.closedFrom(ctx, since)
 	}
-	now, err := c.oracle.ReadTime(ctx)
-	return max(now, tvc.Time(since)), err
+	// Of what is still being filled nothing is known to be complete; then it is waited for.
+	if at := min(c.control.Upper(ids), c.oracle.Closed()); tvc.Frontier(at) >= since {
+		return at, nil
+	}
+	return tvc.Time(since), c.waitClosed(ctx, tvc.Time(since))
+}
+
+// closedFrom gives the latest closed time, once there is one at or after since.
+func (c *Coord) closedFrom(ctx context.Context, since tvc.Frontier) (tvc.Time, error) {
+	now, err := c.readTime(ctx)
+	if err != nil || tvc.Frontier(now) >= since {
+		return now, err
+	}
+	return tvc.Time(since), c.waitClosed(ctx, tvc.Time(since))
 }
 
 // At is Read's.
@@ -119,22 +204,26 @@ func (r *read) Release() {
 func (r *read) Query(ctx context.Context, q *Query) (Cursor, error) {
 	run := &controller.Query{Plan: q.Dataflow, Lookup: q.Lookup, Finishing: q.Finishing, Cluster: q.Cluster, At: r.at,
 		MaxBytes: q.MaxBytes, Env: q.Env}
+	var reads []tvc.ID
 	if q.Lookup != nil {
+		reads = []tvc.ID{q.Lookup.Index}
 		var err error
-		if run.Cols, err = r.c.indexColumns(q.Lookup.Index); err != nil {
+		if run.Cols, err = r.indexColumns(q.Lookup.Index); err != nil {
 			return nil, err
 		}
+	} else {
+		reads = q.Dataflow.Imports()
 	}
 	rows, err := r.c.control.Query(ctx, run)
 	if err != nil {
-		return nil, err
+		return nil, r.explain(reads, err)
 	}
-	return cursor{rows}, nil
+	return cursor{rows, r, reads}, nil
 }
 
 // indexColumns gives the types of the columns of the relation that an index is on.
-func (c *Coord) indexColumns(id tvc.ID) ([]types.T, error) {
-	snap := c.Catalog()
+func (r *read) indexColumns(id tvc.ID) ([]types.T, error) {
+	snap := r.c.Catalog()
 	if ix := snap.Item(id); ix != nil {
 		if on := snap.Item(ix.On); on != nil {
 			cols := make([]types.T, len(on.Rel.Cols))
@@ -144,22 +233,34 @@ func (c *Coord) indexColumns(id tvc.ID) ([]types.T, error) {
 			return cols, nil
 		}
 	}
-	return nil, pgerr.New(pgerr.UndefinedObject, "the index was dropped")
+	return nil, r.dropped(id)
 }
 
-// cursor makes a Cursor of a result that is there.
-type cursor struct{ controller.Rows }
+// cursor makes a Cursor of a result.
+type cursor struct {
+	controller.Rows
+	read *read
+	ids  []tvc.ID
+}
 
+// Next is Cursor's.
+func (c cursor) Next(ctx context.Context) (*vec.Block, error) {
+	b, err := c.Rows.Next(ctx)
+	return b, c.read.explain(c.ids, err)
+}
+
+// Close is Cursor's.
 func (cursor) Close() {}
 
 // Subscribe is Read's.
 func (r *read) Subscribe(_ context.Context, s *Subscription) (Feed, error) {
 	sub, err := r.c.control.Subscribe(s.Cluster, controller.SubscribeOptions{Plan: s.Dataflow, At: r.at,
 		NoSnapshot: s.NoSnapshot, UpTo: s.UpTo, MaxLagBytes: s.MaxLagBytes})
+	ids := s.Dataflow.Imports()
 	if err != nil {
-		return nil, err
+		return nil, r.explain(ids, err)
 	}
-	return &feed{c: r.c, sub: sub, progress: s.Progress, upTo: s.UpTo}, nil
+	return &feed{c: r.c, sub: sub, progress: s.Progress, upTo: s.UpTo, read: r, ids: ids}, nil
 }
 
 // progressInterval is how often a subscriber that asked for it hears that time has passed.
@@ -173,6 +274,9 @@ type feed struct {
 	upTo     tvc.Frontier
 	upper    tvc.Frontier
 	once     sync.Once
+	// read and ids say what is read.
+	read *read
+	ids  []tvc.ID
 }
 
 // Next is Feed's.
@@ -193,7 +297,7 @@ func (f *feed) Next(ctx context.Context) (Delivery, bool, error) {
 		if ok {
 			f.upper = max(f.upper, upper)
 		}
-		return Delivery{Rows: rows, Upper: upper}, ok, err
+		return Delivery{Rows: rows, Upper: upper}, ok, f.read.explain(f.ids, err)
 	}
 }
 

@@ -3,7 +3,6 @@ package coord
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/planner/bind"
@@ -14,40 +13,80 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/storage/collection"
 	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
 )
 
-// itemFlow is what keeps an item up to date; nil for a table.
+// itemFlow is what keeps an item up to date; that of a table is empty.
 type itemFlow struct {
 	plan *plan.Dataflow
 	keys []int // an index's
+	// inputs are the collections it reads.
+	inputs []tvc.ID
+	// broken is why there is no plan.
+	broken error
+}
+
+// brokenItem stands for the dataflow of an item that cannot be planned. Its inputs stay as they are, for a program
+// that can.
+func brokenItem(snap *catalog.Snapshot, it *catalog.Item, reason error) *itemFlow {
+	f := &itemFlow{broken: reason}
+	if it.Kind == catalog.MaterializedView {
+		f.inputs = storedUnder(snap, it)
+	}
+	return f
+}
+
+// storedUnder lists the stored collections that an item reads, directly or through views that are not stored.
+func storedUnder(snap *catalog.Snapshot, it *catalog.Item) []tvc.ID {
+	var ids []tvc.ID
+	for _, id := range it.DependsOn {
+		switch on := snap.Item(id); {
+		case on.Kind.Stored():
+			ids = append(ids, id)
+		case on.Kind == catalog.View:
+			ids = append(ids, storedUnder(snap, on)...)
+		}
+	}
+	slices.SortFunc(ids, tvc.ID.Compare)
+	return slices.Compact(ids)
 }
 
 // planItem makes the dataflow of a materialized view or index, from the catalog alone.
 func planItem(snap *catalog.Snapshot, it *catalog.Item) (*itemFlow, error) {
 	env := &bind.Env{Catalog: snap}
+	f, err := &itemFlow{}, error(nil)
 	switch it.Kind {
 	case catalog.Table:
-		return nil, nil
+		return f, nil
 	case catalog.MaterializedView:
-		q, err := bind.View(env, it)
-		if err != nil {
-			return nil, err
-		}
-		root := q.Tree()
-		if err := bind.Maintainable(root); err != nil {
-			return nil, err
-		}
-		root, err = rewrite.Tree(root, rewrite.Options{})
-		if err != nil {
-			return nil, err
-		}
-		df, err := lower.Dataflow(snap.FullName(it), root, nil)
-		return &itemFlow{plan: df}, err
+		f, err = planView(env, snap, it)
 	case catalog.Index:
-		return planIndex(env, snap, it)
+		f, err = planIndex(env, snap, it)
+	default:
+		invariants.Failf("plan of a %v", it.Kind)
 	}
-	invariants.Failf("plan of a %v", it.Kind)
-	return nil, nil
+	if err != nil {
+		return nil, err
+	}
+	f.inputs = f.plan.Imports()
+	return f, nil
+}
+
+func planView(env *bind.Env, snap *catalog.Snapshot, it *catalog.Item) (*itemFlow, error) {
+	q, err := bind.View(env, it)
+	if err != nil {
+		return nil, err
+	}
+	root := q.Tree()
+	if err := bind.Maintainable(root); err != nil {
+		return nil, err
+	}
+	root, err = rewrite.Tree(root, rewrite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	df, err := lower.Dataflow(snap.FullName(it), root, nil)
+	return &itemFlow{plan: df}, err
 }
 
 // planIndex gives the relation's columns and behind them what the key computes.
@@ -99,10 +138,7 @@ func (c *Coord) openItem(ctx context.Context, snap *catalog.Snapshot, it *catalo
 	if !it.Kind.Stored() {
 		return nil
 	}
-	d := collection.Desc{ID: it.ID, Shard: shard.ID(it.Shard), Name: snap.FullName(it), Retain: retain}
-	if f != nil {
-		d.Inputs = f.plan.Imports()
-	}
+	d := collection.Desc{ID: it.ID, Shard: shard.ID(it.Shard), Name: snap.FullName(it), Inputs: f.inputs}
 	sh, err := c.set.Open(ctx, d)
 	if err != nil {
 		return err
@@ -114,16 +150,15 @@ func (c *Coord) openItem(ctx context.Context, snap *catalog.Snapshot, it *catalo
 	return nil
 }
 
-// retain is how much history stays readable although nobody holds it.
-const retain = time.Second
-
 // startItem starts a view or an index from where it stands.
 func (c *Coord) startItem(ctx context.Context, it *catalog.Item, f *itemFlow) error {
-	switch it.Kind {
-	case catalog.MaterializedView:
-		sh, _ := c.set.Shard(it.ID)
+	sh, _ := c.set.Shard(it.ID)
+	switch {
+	case f.broken != nil:
+		c.control.Broken(it.ID, sh, f.broken)
+	case it.Kind == catalog.MaterializedView:
 		c.control.View(it.Cluster, it.ID, f.plan, sh)
-	case catalog.Index:
+	case it.Kind == catalog.Index:
 		return c.control.Index(ctx, it.Cluster, it.ID, f.plan, f.keys)
 	}
 	return nil

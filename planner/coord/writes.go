@@ -44,7 +44,7 @@ func (w *writes) Add(ctx context.Context, table *catalog.Item, rows *vec.Block) 
 	if t == nil {
 		sh, ok := w.c.set.Shard(table.ID)
 		if !ok {
-			return pgerr.Newf(pgerr.UndefinedTable, "relation %q does not exist", table.Name)
+			return droppedError(table.Name)
 		}
 		t = &tableRows{name: table.Name, shard: sh}
 		w.tables[table.ID] = t
@@ -102,7 +102,7 @@ func (w *writes) Commit(ctx context.Context, reads []tvc.ID, readAt tvc.Time) (t
 		p.writes = append(p.writes, tableWrite{id: id, name: t.name, shard: t.shard, written: written})
 	}
 	if len(p.writes) == 0 && len(p.reads) == 0 {
-		return w.c.oracle.ReadTime(ctx)
+		return w.c.readTime(ctx)
 	}
 	return w.c.commitWrites(p)
 }

@@ -96,7 +96,7 @@ func (s *Session) readFor(stmt *statement, p *planner, ids []tvc.ID, asOf *ast.A
 		// The past does not have what the transaction has done.
 		return nil, nil, pgerr.Unsupported("AS OF after a write or DDL in the same transaction").At(asOf.Position())
 	}
-	r, err := s.m.Coord.Read(stmt.ctx, ids, coord.ReadOptions{AsOf: &at, AtLeast: asOf.AtLeast})
+	r, err := s.m.Coord.Read(stmt.ctx, ids, coord.ReadOptions{AsOf: &at, AtLeast: asOf.AtLeast, Catalog: p.snapshot})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -57,6 +57,7 @@ func (s *Session) openFeed(stmt *statement, st *ast.Subscribe, args *arguments) 
 		if err != nil {
 			return nil, nil, err
 		}
+		o.Catalog = p.snapshot
 		c := &coord.Subscription{Name: "subscribe", Dataflow: df, Cols: logical.Types(root), NoSnapshot: !sub.Snapshot, UpTo: upTo,
 			Progress: sub.Progress}
 		if len(ids) > 0 {

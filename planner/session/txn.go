@@ -98,7 +98,7 @@ func (s *Session) readOnce(ctx context.Context, ids []tvc.ID) (coord.Read, error
 	if t.read != nil {
 		return t.read, nil
 	}
-	o := coord.ReadOptions{All: !t.alone}
+	o := coord.ReadOptions{All: !t.alone, Catalog: s.catalog()}
 	if varIsolation.Get(s.vars) == serializable {
 		o.Isolation = coord.Serializable
 	}

@@ -236,8 +236,19 @@ func (s *Set) Rename(id tvc.ID, name string) {
 		return
 	}
 	e.shard.Rename(name)
-	s.client.EndMetrics(e.desc.Name)
+	was := e.desc.Name
 	e.desc.Name = name
+	s.endMetricsLocked(was)
+}
+
+// endMetricsLocked ends the metrics of a name that no collection has any more.
+func (s *Set) endMetricsLocked(name string) {
+	for _, e := range s.mu.entries {
+		if e.desc.Name == name {
+			return
+		}
+	}
+	s.client.EndMetrics(name)
 }
 
 // Forget closes a collection: its metrics and its hold on inputs end. If its shard is sealed, its objects go
@@ -250,7 +261,7 @@ func (s *Set) Forget(id tvc.ID) {
 		return
 	}
 	delete(s.mu.entries, id)
-	s.client.EndMetrics(e.desc.Name)
+	s.endMetricsLocked(e.desc.Name)
 	var inputs []*shard.Shard
 	for _, in := range e.desc.Inputs {
 		if up := s.mu.entries[in]; up != nil {
@@ -263,6 +274,22 @@ func (s *Set) Forget(id tvc.ID) {
 		s.keeper.wakeIfWanted(sh)
 	}
 }
+
+// Clean has maintenance clean up what is left of a sealed shard that belongs to no collection any more.
+func (s *Set) Clean(ctx context.Context, id shard.ID) error {
+	sh, err := s.client.Open(ctx, id, shard.OpenOptions{})
+	if err != nil {
+		return fmt.Errorf("clean up %s: %w", id, err)
+	}
+	if !sh.IsSealed() {
+		return fmt.Errorf("clean up %s: the shard is not sealed", id)
+	}
+	s.client.EndMetrics(string(id))
+	return nil
+}
+
+// IsClean says whether nothing is left to be done about a sealed shard: one that Forget or Clean was called for.
+func (s *Set) IsClean(id shard.ID) bool { return !s.client.IsOpen(id) }
 
 // bound says how far the since of a collection may go when its upper is the one given.
 func (s *Set) bound(e *entry, upper tvc.Frontier) tvc.Frontier {

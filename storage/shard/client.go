@@ -184,6 +184,10 @@ func (s *Shard) Rename(name string) { s.metrics.Store(s.client.metrics.shard(lab
 // EndMetrics ends the metrics that are labelled with a name.
 func (c *Client) EndMetrics(name string) { c.metrics.forget(name) }
 
+// IsOpen says whether the process has a handle on the shard. That on a sealed one goes when nobody reads it any more
+// and what it leaves behind is cleaned up.
+func (c *Client) IsOpen(id ID) bool { return c.open(id) != nil }
+
 func (c *Client) open(id ID) *Shard {
 	c.mu.Lock()
 	defer c.mu.Unlock()

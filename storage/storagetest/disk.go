@@ -46,15 +46,50 @@ type Options struct {
 	Settings *settings.Set
 }
 
-// Process is storage as one process has it open.
-type Process struct {
-	Set      *collection.Set
+// Stores are a disk's stores as one process has them open, behind its faults.
+type Stores struct {
 	Faults   *Faults
 	Registry *Registry
-	// Stores without faults, for looking past them.
+	// Consensus and Blob have no faults, for looking past them.
 	Consensus consensus.Store
 	Blob      blob.Store
 	pebble    *consensus.Pebble
+}
+
+// Mount opens the stores for a process by whose plan calls go wrong; nil lets all pass.
+func (d *Disk) Mount(tb testing.TB, plan Plan) *Stores {
+	tb.Helper()
+	s := &Stores{Faults: NewFaults(plan), Registry: NewRegistry()}
+	blobs, err := blob.OpenDirectory("data/blob", blob.DirectoryOptions{FS: d.fs, Registry: s.Registry.Metrics()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.pebble, err = consensus.OpenPebble("data/consensus", consensus.PebbleOptions{FS: d.fs, Registry: s.Registry.Metrics()})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	s.Consensus, s.Blob = s.pebble, blobs
+	return s
+}
+
+// Behind gives the stores as the process sees them, behind the faults.
+func (s *Stores) Behind() (consensus.Store, blob.Store) {
+	return s.Faults.Consensus(s.Consensus), s.Faults.Blob(s.Blob)
+}
+
+// Stop lets go of the disk, as the end of a process does: nothing is said good-bye to.
+func (s *Stores) Stop(tb testing.TB) {
+	tb.Helper()
+	s.Faults.Kill()
+	if err := s.pebble.Close(); err != nil {
+		tb.Error(err)
+	}
+}
+
+// Process is storage as one process has it open.
+type Process struct {
+	*Stores
+	Set *collection.Set
 }
 
 // Open starts a process on the disk, without maintenance. That it fails is an answer when the plan says so.
@@ -66,18 +101,11 @@ func (d *Disk) Open(tb testing.TB, o Options) (*Process, error) {
 	if o.Settings == nil {
 		o.Settings = settings.NewSet(collection.Settings()...)
 	}
-	p := &Process{Faults: NewFaults(o.Plan), Registry: NewRegistry()}
-	blobs, err := blob.OpenDirectory("data/blob", blob.DirectoryOptions{FS: d.fs, Registry: p.Registry.Metrics()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p.pebble, err = consensus.OpenPebble("data/consensus", consensus.PebbleOptions{FS: d.fs, Registry: p.Registry.Metrics()})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p.Consensus, p.Blob = p.pebble, blobs
+	p := &Process{Stores: d.Mount(tb, o.Plan)}
+	registers, objects := p.Behind()
+	var err error
 	p.Set, err = collection.Open(context.Background(), collection.Options{
-		Consensus: p.Faults.Consensus(p.pebble), Blob: p.Faults.Blob(blobs), Clock: o.Clock, Settings: o.Settings,
+		Consensus: registers, Blob: objects, Clock: o.Clock, Settings: o.Settings,
 		Registry: p.Registry.Metrics(), Random: bytes.NewReader(bytes.Repeat([]byte("fingerprint key."), 1000)),
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
@@ -86,15 +114,6 @@ func (d *Disk) Open(tb testing.TB, o Options) (*Process, error) {
 		return nil, err
 	}
 	return p, nil
-}
-
-// Stop lets go of the disk, as the end of a process does: nothing is said good-bye to.
-func (p *Process) Stop(tb testing.TB) {
-	tb.Helper()
-	p.Faults.Kill()
-	if err := p.pebble.Close(); err != nil {
-		tb.Error(err)
-	}
 }
 
 // Maintain does all the maintenance there is to do for some shards, and waits for it.
