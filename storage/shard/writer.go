@@ -343,9 +343,10 @@ func (w *Written) Bytes() int64 {
 	return n
 }
 
-// Discard deletes the objects of what was determinately not appended. What cannot be deleted is left to the
-// sweep of the next process.
+// Discard deletes the objects of what was determinately not appended, also when ctx has ended. What cannot be
+// deleted is left to the sweep of the next process.
 func (w *Written) Discard(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx)
 	for _, r := range w.runs {
 		for _, p := range r {
 			w.sh.client.cache.drop(p.slot)
