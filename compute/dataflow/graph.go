@@ -61,6 +61,40 @@ func ByRow() Route { return Route{kind: byRow} }
 // ToFirst sends every row to share 0.
 func ToFirst() Route { return Route{kind: toFirst} }
 
+// single says that all rows go to share 0.
+func (r Route) single() bool { return r.kind == toFirst || r.kind == byKeys && len(r.keys) == 0 }
+
+// Deal puts the positions of the rows that go to share w into sels[w], there being as many shares as sels. It
+// gives hashes, which is scratch memory, for the next call.
+func (r Route) Deal(b *vec.Block, hashes []uint64, sels [][]int32) []uint64 {
+	for w := range sels {
+		sels[w] = sels[w][:0]
+	}
+	if r.single() {
+		for i := range b.Len {
+			sels[0] = append(sels[0], int32(i))
+		}
+		return hashes
+	}
+	hashes = r.hash(b, hashes)
+	for i, h := range hashes {
+		w := vec.Worker(h, len(sels))
+		sels[w] = append(sels[w], int32(i))
+	}
+	return hashes
+}
+
+func (r Route) hash(b *vec.Block, dst []uint64) []uint64 {
+	if r.kind == byKeys {
+		return b.Hash(r.keys, dst)
+	}
+	all := make([]int, len(b.Cols))
+	for i := range all {
+		all[i] = i
+	}
+	return b.Hash(all, dst)
+}
+
 // Port is one input of an operator.
 type Port struct {
 	From  NodeID

@@ -115,39 +115,22 @@ func (l *Lane) stage(p *port, b *vec.Block) {
 	}
 	l.noteFilled(p)
 	into := p.staged[l.index]
-	if l.d.workers == 1 || p.route.kind == toFirst || p.route.kind == byKeys && len(p.route.keys) == 0 {
+	if l.d.workers == 1 || p.route.single() {
 		l.block(into, 0, b).AppendBlock(b)
 		return
 	}
-	l.hashes = l.hash(p.route, b)
 	if b.Len == 1 {
+		l.hashes = p.route.hash(b, l.hashes)
 		w := vec.Worker(l.hashes[0], l.d.workers)
 		l.block(into, w, b).AppendBlock(b)
 		return
 	}
-	for w := range l.sels {
-		l.sels[w] = l.sels[w][:0]
-	}
-	for i, h := range l.hashes {
-		w := vec.Worker(h, l.d.workers)
-		l.sels[w] = append(l.sels[w], int32(i))
-	}
+	l.hashes = p.route.Deal(b, l.hashes, l.sels)
 	for w, sel := range l.sels {
 		if len(sel) > 0 {
 			l.block(into, w, b).AppendSel(b, sel)
 		}
 	}
-}
-
-func (l *Lane) hash(route Route, b *vec.Block) []uint64 {
-	if route.kind == byKeys {
-		return b.Hash(route.keys, l.hashes)
-	}
-	all := make([]int, len(b.Cols))
-	for i := range all {
-		all[i] = i
-	}
-	return b.Hash(all, l.hashes)
 }
 
 func (l *Lane) block(into []*vec.Block, w int, like *vec.Block) *vec.Block {

@@ -32,6 +32,3 @@ func (b *Budget) take(n int64) bool {
 }
 
 func (b *Budget) give(n int64) { b.used.Add(-n) }
-
-// Used is how many bytes are staged.
-func (b *Budget) Used() int64 { return b.used.Load() }

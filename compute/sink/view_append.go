@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/tributary-db/tributary/storage/shard"
@@ -26,34 +29,56 @@ func (e *LostError) Error() string {
 type Appender struct {
 	o     ViewOptions
 	group *txn.Group
-	fp    *tvc.Fingerprinter
 }
 
 // NewAppender makes the appender of a view.
 func NewAppender(o ViewOptions, group *txn.Group) *Appender {
-	return &Appender{o: o, group: group, fp: tvc.NewFingerprinter(o.Shard.FingerprintKey(), true)}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Appender{o: o, group: group}
 }
 
 // Append appends an interval (promises V1 and V2). On an error nothing was appended, unless it is
-// consensus.ErrIndeterminate; the interval is used up either way.
+// txn.ErrIndeterminate or tells of a panic; the interval is used up either way. What a panic leaves in the store
+// goes with the next process's sweep.
 func (a *Appender) Append(ctx context.Context, iv *Interval) error {
+	defer iv.Discard(ctx, a.o.Staging)
+	return a.attempt(func() error { return a.append(ctx, iv) })
+}
+
+// attempt calls f and makes an error of a panic, so that it ends this view's dataflow and not the process.
+func (a *Appender) attempt(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			a.o.Log.Error("append panicked", "view", a.o.Name, "panic", v, "stack", string(debug.Stack()))
+			what, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+			err = fmt.Errorf("append to %s: %s", a.o.Name, what)
+		}
+	}()
+	return f()
+}
+
+func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	var want totals
 	for i := range iv.reports {
 		want.add(iv.reports[i].totals)
 	}
 	written, err := a.write(ctx, iv)
 	iv.Discard(ctx, a.o.Staging)
-	if err != nil {
-		discard(ctx, written)
-		return err
+	if err == nil {
+		err = a.conserved(written, want)
 	}
-	if err := a.conserved(written, want); err != nil {
+	if err != nil {
 		discard(ctx, written)
 		return err
 	}
 	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{
 		shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}}})
 	if err != nil {
+		if !errors.Is(err, txn.ErrIndeterminate) {
+			discard(ctx, written)
+		}
 		return err
 	}
 	if !out.Done() {
@@ -69,13 +94,13 @@ func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 }
 
 // write turns an interval into parts: one of everything staged, beside those that workers wrote for
-// themselves. It checks that what workers staged is what they counted.
+// themselves.
 func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, error) {
 	var writers []*shard.Writer
 	var shared *shard.Writer
 	for i := range iv.reports {
 		r := &iv.reports[i]
-		to, err := r.writer, error(nil)
+		to := r.writer
 		r.writer = nil
 		switch {
 		case to != nil:
@@ -83,8 +108,6 @@ func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, e
 			writers = append(writers, to)
 		case r.staged == nil || r.staged.Len == 0:
 			continue
-		case count(a.fp, r.staged, 0) != r.totals:
-			err = fmt.Errorf("%s: worker %d: %w", a.o.Name, i, ErrNotConserved)
 		case r.alone:
 			to = a.o.Shard.NewWriter(shard.WriterOptions{})
 			writers = append(writers, to)
@@ -95,28 +118,33 @@ func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, e
 		default:
 			to = shared
 		}
-		if err == nil && r.staged != nil {
-			err = to.Add(ctx, r.staged)
+		if r.staged == nil {
+			continue
 		}
-		if err != nil {
+		if err := to.Add(ctx, r.staged); err != nil {
 			for _, w := range writers {
 				w.Abort(ctx)
 			}
 			return nil, err
 		}
 	}
-	return finish(ctx, writers)
+	return a.finish(ctx, writers)
 }
 
 // finish ends writers side by side.
-func finish(ctx context.Context, writers []*shard.Writer) ([]*shard.Written, error) {
+func (a *Appender) finish(ctx context.Context, writers []*shard.Writer) ([]*shard.Written, error) {
 	written, errs := make([]*shard.Written, len(writers)), make([]error, len(writers))
 	if len(writers) == 1 {
 		written[0], errs[0] = writers[0].Finish(ctx)
 	} else {
 		var wg sync.WaitGroup
 		for i, w := range writers {
-			wg.Go(func() { written[i], errs[i] = w.Finish(ctx) })
+			wg.Go(func() {
+				errs[i] = a.attempt(func() (err error) {
+					written[i], err = w.Finish(ctx)
+					return err
+				})
+			})
 		}
 		wg.Wait()
 	}
@@ -131,13 +159,12 @@ func finish(ctx context.Context, writers []*shard.Writer) ([]*shard.Written, err
 
 // conserved compares what was written with what the workers reported.
 func (a *Appender) conserved(written []*shard.Written, want totals) error {
-	var have shard.Totals
+	have := totals{rows: want.rows} // consolidation may have made them fewer
 	for _, w := range written {
 		t := w.Totals()
-		have.DiffSum += t.DiffSum
-		have.Fingerprint = have.Fingerprint.Add(t.Fingerprint)
+		have.add(totals{diffSum: t.DiffSum, content: t.Fingerprint, moves: w.Moves()})
 	}
-	if have.DiffSum != want.diffSum || have.Fingerprint != want.content {
+	if have != want {
 		return fmt.Errorf("%s: %w", a.o.Name, ErrNotConserved)
 	}
 	return nil

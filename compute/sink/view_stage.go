@@ -2,6 +2,8 @@ package sink
 
 import (
 	"context"
+	"log/slog"
+	"slices"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/settings"
@@ -43,6 +45,9 @@ type stage struct {
 	limit int64
 	fp    *tvc.Fingerprinter
 	tick  dataflow.Tick
+	// stored is the block that came last, with none as its column of errors.
+	stored vec.Block
+	none   vec.Vec
 }
 
 // sharedBatchMaxBytes is the threshold up to which a worker stages an interval's rows for the one part that
@@ -59,6 +64,8 @@ type View struct {
 	kinds  []types.Kind // of what is stored: the columns, then the error
 	ctx    context.Context
 	shares []stage
+	// countOnly: see CountOnly.
+	countOnly bool
 }
 
 // ViewOptions are what a view sink works with.
@@ -72,6 +79,8 @@ type ViewOptions struct {
 	Metrics *Metrics
 	// Name is the view's full SQL name.
 	Name string
+	// Log takes the stacks of panics; nil means slog.Default().
+	Log *slog.Logger
 }
 
 // NewView makes the sink. ctx ends the writes it has in hand.
@@ -84,6 +93,11 @@ func NewView(ctx context.Context, o ViewOptions) *View {
 	return v
 }
 
+// CountOnly says whether what comes from now on is counted and nothing else: it is not staged, written or
+// appended. It serves to compare what the dataflow computes with what is stored (promise V5), and is set while
+// the open interval is empty.
+func (v *View) CountOnly(only bool) { v.countOnly = only }
+
 // Route deals rows to workers by all of their bytes, so that a row and its retraction meet, and no two
 // workers have the same row.
 func (v *View) Route() dataflow.Route { return dataflow.ByRow() }
@@ -93,11 +107,21 @@ func (v *View) Begin(w int, t *dataflow.Tick) { v.shares[w].tick = *t }
 
 // Absorb is dataflow.Operator's.
 func (v *View) Absorb(lane *dataflow.Lane, w, _ int, b *vec.Block) {
-	none := vec.Repeat(vec.Null, types.Bytes, b.Len)
-	stored := &vec.Block{Len: b.Len, Cols: append(append([]vec.Vec(nil), b.Cols...), none), Diffs: b.Diffs, Times: b.Times}
-	if err := v.put(&v.shares[w], stored); err != nil {
+	s := &v.shares[w]
+	if err := v.put(s, s.withoutError(b)); err != nil {
 		lane.Abort(err)
 	}
+}
+
+// withoutError gives the rows as they are stored: with a column of errors that is NULL throughout. The block is
+// borrowed until the next call.
+func (s *stage) withoutError(b *vec.Block) *vec.Block {
+	if s.none.Len < b.Len {
+		s.none = vec.Repeat(vec.Null, types.Bytes, max(b.Len, dataflow.RoundRows))
+	}
+	none := vec.Vec{Kind: types.Bytes, Len: b.Len, Valid: s.none.Valid[:(b.Len+7)/8], Offs: s.none.Offs[:b.Len+1]}
+	s.stored = vec.Block{Len: b.Len, Cols: append(append(s.stored.Cols[:0], b.Cols...), none), Diffs: b.Diffs, Times: b.Times}
+	return &s.stored
 }
 
 // AbsorbErrors is dataflow.ErrorSink's: errors are rows of the view too, and worker 0 has them.
@@ -113,14 +137,37 @@ func (v *View) AbsorbErrors(lane *dataflow.Lane, t *dataflow.Tick, b *vec.Block)
 	}
 }
 
-// TakeBack adds the negation of stored rows to worker 0's side of the interval, at the given time.
+// TakeBack adds the negation of stored rows to the interval, at the given time: each row to the worker that has
+// what the dataflow computes of it.
 func (v *View) TakeBack(b *vec.Block, at tvc.Time) error {
-	neg := &vec.Block{Len: b.Len, Cols: b.Cols, Diffs: make([]int64, b.Len)}
-	for i := range neg.Diffs {
-		neg.Diffs[i] = -b.Diff(i)
+	last := len(b.Cols) - 1
+	sels := make([][]int32, len(v.shares))
+	v.Route().Deal(&vec.Block{Len: b.Len, Cols: b.Cols[:last]}, nil, sels)
+	var failed []int32
+	for w := range sels {
+		sels[w] = slices.DeleteFunc(sels[w], func(i int32) bool {
+			if b.Cols[last].IsNull(int(i)) {
+				return false
+			}
+			failed = append(failed, i)
+			return true
+		})
 	}
-	v.shares[0].tick = dataflow.Tick{At: at}
-	return v.put(&v.shares[0], neg)
+	sels[0] = append(sels[0], failed...)
+	for w, sel := range sels {
+		if len(sel) == 0 {
+			continue
+		}
+		neg := vec.NewBlock(v.kinds, len(sel))
+		for _, i := range sel {
+			neg.AppendFrom(b, int(i), -b.Diff(int(i)))
+		}
+		v.shares[w].tick = dataflow.Tick{At: at}
+		if err := v.put(&v.shares[w], neg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put adds rows to a worker's side of the interval.
@@ -134,12 +181,16 @@ func (v *View) put(s *stage, b *vec.Block) error {
 		}
 	}
 	at := uint64(s.tick.At)
-	s.totals.add(count(s.fp, b, tvc.Time(at)))
+	s.count(b)
+	if v.countOnly {
+		return nil
+	}
 	if s.staged == nil {
 		s.staged = vec.NewBlock(v.kinds, b.Len)
 	}
 	s.staged.AppendBlock(b)
 	if b.Times == nil {
+		s.staged.Times = slices.Grow(s.staged.Times, b.Len)
 		for range b.Len {
 			s.staged.Times = append(s.staged.Times, at)
 		}
@@ -170,13 +221,17 @@ func (v *View) spill(s *stage) error {
 	return err
 }
 
-// count gives the totals of a block whose rows, if it has no times, are all at one time.
-func count(fp *tvc.Fingerprinter, b *vec.Block, at tvc.Time) totals {
-	t := totals{rows: int64(b.Len), content: fp.Rows(b), moves: fp.Updates(b, at)}
-	for i := range b.Len {
-		t.diffSum += b.Diff(i)
+// count adds a block to the totals.
+func (s *stage) count(b *vec.Block) {
+	t := totals{rows: int64(b.Len), diffSum: int64(b.Len)}
+	t.content, t.moves = s.fp.Both(b, s.tick.At)
+	if b.Diffs != nil {
+		t.diffSum = 0
 	}
-	return t
+	for _, d := range b.Diffs {
+		t.diffSum += d
+	}
+	s.totals.add(t)
 }
 
 // Emit is dataflow.Operator's.
@@ -221,7 +276,7 @@ func (iv *Interval) Content() tvc.Fingerprint {
 	return t.content
 }
 
-// Discard drops the interval and what was written for it.
+// Discard drops the interval and what was written for it. It may be called again.
 func (iv *Interval) Discard(ctx context.Context, b *Budget) {
 	for i := range iv.reports {
 		r := &iv.reports[i]
