@@ -36,6 +36,10 @@ func (b *binder) coerce(e scalar.Expr, t types.T, ctx types.CastContext, pos ast
 			return b.coerce(p, t, ctx, pos)
 		}
 	}
+	if digits, ok := b.digits[e]; ok && (t.OID == types.OIDFloat4 || t.OID == types.OIDFloat8) {
+		delete(b.large, e)
+		return b.literal(&scalar.Const{Value: vec.StrOf(digits), T: types.TUnknown}, t, ctx, pos)
+	}
 	if c, ok := e.(*scalar.Const); ok && c.Value.IsNull() {
 		if _, ok := fn.Cast(from, t, ctx); !ok {
 			return nil, nil

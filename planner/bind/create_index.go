@@ -76,8 +76,8 @@ func (b *binder) indexKey(it, on *catalog.Item, e *ast.CreateIndex) error {
 		if scalar.Depends(x) != scalar.Immutable {
 			return fail(posOf(k.Expr), pgerr.InvalidObjectDefinition, "functions in index expression must be marked IMMUTABLE")
 		}
-		if len(b.env.Params) > 0 {
-			return fail(posOf(k.Expr), pgerr.UndefinedParameter, "there is no parameter $1")
+		if err := b.checkStored(posOf(k.Expr)); err != nil {
+			return err
 		}
 		if c, ok := x.(*scalar.Col); ok {
 			b.keyPart(it, catalog.KeyPart{Column: c.Index, Type: c.T}, on.Rel.Cols[c.Index])

@@ -127,8 +127,8 @@ func (b *binder) defaultText(e ast.Expr, col types.Column) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(b.env.Params) > 0 {
-		return "", fail(posOf(e), pgerr.UndefinedParameter, "there is no parameter $1")
+	if err := b.checkStored(posOf(e)); err != nil {
+		return "", err
 	}
 	if isNullLiteral(x) && col.Type.Mod == types.NoMod && (isUnknown(x) || x.Type().OID == col.Type.OID) {
 		return "", nil

@@ -71,10 +71,10 @@ func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, q
 	if err != nil {
 		return nil, err
 	}
-	if len(b.env.Params) > 0 {
-		return nil, fail(query.Pos, pgerr.UndefinedParameter, "there is no parameter $1")
-	}
 	if err := r.settle(b); err != nil {
+		return nil, err
+	}
+	if err := b.checkStored(query.Pos); err != nil {
 		return nil, err
 	}
 	if len(columns) > len(r.cols) {

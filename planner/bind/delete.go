@@ -37,7 +37,7 @@ func Delete(env *Env, e *ast.Delete) (*Write, error) {
 		return nil, err
 	}
 	w.Root = b.closed(r.node)
-	return w, b.checkParams()
+	return w, b.checkOpen()
 }
 
 // deleted is the rows that are deleted. With USING these are the rows for which there is some row there: one is

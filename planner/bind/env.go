@@ -6,6 +6,7 @@ import (
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/fn"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
@@ -50,6 +51,10 @@ type binder struct {
 	shared  []*inlinedView
 	// pos has the places of columns in the text.
 	pos map[scalar.Expr]ast.Pos
+	// digits are those of numbers that numeric does not hold but a float may, and large the places of those that
+	// are too large for numeric and that nothing has asked for as a float.
+	digits map[scalar.Expr]string
+	large  map[scalar.Expr]ast.Pos
 	// noted has the table references and columns of a statement that is to be stored; nil: it is not.
 	noted *notes
 	// base is what the FROM being bound sees outside of its query.
@@ -59,7 +64,8 @@ type binder struct {
 }
 
 func newBinder(env *Env) *binder {
-	return &binder{env: env, path: env.Path, views: map[tvc.ID]*inlinedView{}, pos: map[scalar.Expr]ast.Pos{}}
+	return &binder{env: env, path: env.Path, views: map[tvc.ID]*inlinedView{}, pos: map[scalar.Expr]ast.Pos{},
+		digits: map[scalar.Expr]string{}, large: map[scalar.Expr]ast.Pos{}}
 }
 
 // at gives an error of the client's a position in his text, unless it has one.
@@ -169,14 +175,43 @@ func (b *binder) typed(p *scalar.Param, t types.T, pos ast.Pos) (scalar.Expr, er
 	return &scalar.Param{Index: p.Index, T: *have}, nil
 }
 
-// checkParams refuses parameters whose type nothing has settled.
-func (b *binder) checkParams() error {
+// checkOpen refuses what nothing has settled: numbers that no type holds, and parameters without a type.
+func (b *binder) checkOpen() error {
+	if err := b.checkLarge(); err != nil {
+		return err
+	}
 	for i, t := range b.env.Params {
 		if t.OID == types.OIDUnknown {
 			return pgerr.Newf(pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
 		}
 	}
 	return nil
+}
+
+// checkStored refuses parameters too: what is stored has none.
+func (b *binder) checkStored(pos ast.Pos) error {
+	if err := b.checkLarge(); err != nil {
+		return err
+	}
+	if len(b.env.Params) > 0 {
+		return fail(pos, pgerr.UndefinedParameter, "there is no parameter $1")
+	}
+	return nil
+}
+
+// checkLarge refuses the first number that is too large for what it is.
+func (b *binder) checkLarge() error {
+	var first scalar.Expr
+	for e, pos := range b.large {
+		if first == nil || pos < b.large[first] {
+			first = e
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	_, err := fn.Literal(nil, types.TNumeric, b.digits[first])
+	return at(err, b.large[first])
 }
 
 // Maintainable refuses a tree that cannot be kept up to date: what it computes depends on more than its

@@ -3,7 +3,9 @@ package bind
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
+	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/fn"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -157,8 +159,32 @@ func (b *binder) number(e *ast.Literal) (scalar.Expr, error) {
 		b.noted.spell(e, c.T, c.Value)
 		return c, nil
 	}
-	text := b.noted.open(e, vec.StrOf(e.Text))
-	return b.literal(text, types.TNumeric, types.Implicit, e.Pos)
+	text := &scalar.Const{Value: vec.StrOf(e.Text), T: types.TUnknown}
+	f, _ := fn.Cast(types.TUnknown, types.TNumeric, types.Implicit)
+	call := &scalar.Call{Func: f, Args: []scalar.Expr{text}, T: types.TNumeric}
+	d, err := scalar.Eval(call, nil, nil)
+	if err != nil {
+		b.digits[call], b.large[call] = e.Text, e.Pos
+		return call, nil
+	}
+	c := &scalar.Const{Value: d.Clone(), T: types.TNumeric}
+	if !exact(e.Text, c) {
+		b.digits[c] = e.Text
+		return c, nil
+	}
+	b.noted.spell(e, c.T, c.Value)
+	return c, nil
+}
+
+// exact says whether a number is as good as what was written, also where it becomes a float.
+func exact(text string, c *scalar.Const) bool {
+	if len(text) < adt.NumericDigits && !strings.ContainsAny(text, "eE") {
+		return true
+	}
+	toFloat, _ := fn.Cast(types.TNumeric, types.TFloat8, types.Implicit)
+	got, err1 := toFloat.Apply(nil, []vec.Datum{c.Value}, types.Float)
+	want, err2 := fn.Literal(nil, types.TFloat8, text)
+	return err1 == nil && err2 == nil && got.Equal(want)
 }
 
 func (q *query) is(e *ast.Is) (scalar.Expr, error) {

@@ -39,7 +39,7 @@ func Insert(env *Env, e *ast.Insert) (*Write, error) {
 	if in.w.Root != nil {
 		in.w.Root = b.closed(in.w.Root)
 	}
-	return in.w, b.checkParams()
+	return in.w, b.checkOpen()
 }
 
 // insert is an INSERT while it is bound.

@@ -39,7 +39,7 @@ func Select(env *Env, e *ast.Query) (*Query, error) {
 		return nil, err
 	}
 	q.AsOf = e.AsOf
-	return q, b.checkParams()
+	return q, b.checkOpen()
 }
 
 // finished is a bound query for who runs it.
@@ -182,6 +182,9 @@ func Constant(env *Env, e ast.Expr, want types.T) (vec.Datum, error) {
 	}
 	if r == nil {
 		return vec.Null, fail(posOf(e), pgerr.DatatypeMismatch, "expression is of type %s, not %s", types.Of(x.Type().OID), want)
+	}
+	if err := b.checkLarge(); err != nil {
+		return vec.Null, err
 	}
 	d, err := scalar.Eval(r, nil, env.Scalar)
 	return d.Clone(), at(err, posOf(e))

@@ -36,7 +36,7 @@ func Update(env *Env, e *ast.Update) (*Write, error) {
 		return nil, err
 	}
 	w.Root = b.closed(r.node)
-	return w, b.checkParams()
+	return w, b.checkOpen()
 }
 
 // updated is the rows that are updated, before and after.

@@ -54,3 +54,15 @@ SELECT ts::text, dt::text, tz::text, iv::text FROM w;
 SELECT repeat('ab', 3), replace('aXbX', 'X', '-'), split_part('a,b,c', ',', 2), left('abc', 2), right('abc', 2), lpad('7', 3, '0'), rpad('a', 3, '.');
 SELECT concat('a', 1, NULL, true), concat_ws('-', 'a', NULL, 'b'), strpos('abc', 'c'), ascii('a'), chr(65), initcap('hello world');
 SELECT 5 & 3, 5 | 3, 5 # 3, ~5, 1 << 3, 16 >> 2;
+-- A number that numeric does not hold is read by a float.
+SELECT 1e300::float8, -1e300::float8, CAST(-1e300 AS float8), 1e-300::float8, 1e-30::float4;
+SELECT 1e300 > 2.0::float8, 1e300 + 1::float8, CASE WHEN true THEN 1e300 ELSE 1::float8 END, greatest(1e300, 1::float8);
+SELECT ARRAY[1e300]::float8[], ARRAY[1e300, 1::float8], 1::float8 IN (1e300, 1), coalesce(1::float8, 1e300);
+SELECT 123456789012345678901234567890123456789012345678901234567890::float8, 0.1234567890123456789012345678901234567890123456789::float8;
+SELECT x FROM (VALUES (1e300), (1::float8)) AS v(x) WHERE x < 1e301 AND x > 1e-300;
+--code
+SELECT 1e400::float8;
+--code
+SELECT 1e40::float4;
+--code
+SELECT 1e131073;
