@@ -17,7 +17,7 @@
 //	K4  errors do not travel along edges: they go straight to the dataflow's result, where each distinct
 //	    error counts once as long as its multiplicities add up to more than zero.
 //	K5  a tick of few rows runs on the caller's goroutine and starts no other.
-//	K6  a tick is never retried: after an error or a panic the dataflow is of no more use.
+//	K6  a tick is never retried: after an error, a panic or a stop the dataflow is of no more use.
 //
 // A Dataflow belongs to one goroutine at a time.
 package dataflow

@@ -43,6 +43,10 @@ func (l *Lane) Fail(err error, diff int64, t uint64) {
 // return.
 func (l *Lane) Abort(err error) { panic(abort{err}) }
 
+// Stop ends the tick without an error: what is still to come is not wanted. The errors noted so far are given to
+// the sink. It does not return.
+func (l *Lane) Stop() { panic(stop{}) }
+
 // FailBytes is Fail with the error encoded already.
 func (l *Lane) FailBytes(err []byte, diff int64, t uint64) {
 	l.errs.Times = append(l.errs.Times, t)

@@ -2,6 +2,8 @@ package dataflow
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -39,8 +41,11 @@ func Blocks(blocks []*vec.Block) func(context.Context) (*vec.Block, error) {
 	}
 }
 
-// abort is what Lane.Abort panics with.
-type abort struct{ err error }
+// abort is what Lane.Abort panics with, and stop what Lane.Stop does.
+type (
+	abort struct{ err error }
+	stop  struct{}
+)
 
 // run is a tick under way.
 type run struct {
@@ -54,20 +59,22 @@ type run struct {
 }
 
 // Tick works one interval of time through the graph. On an error (the context's, a feed's, or an
-// operator's by Lane.Abort) the dataflow is of no more use (K6).
+// operator's by Lane.Abort) the dataflow is of no more use (K6), and neither is it after a Lane.Stop.
 func (d *Dataflow) Tick(ctx context.Context, t Tick, feeds []Feed) (err error) {
+	t.Fresh = !d.ticked
+	d.ticked = true
+	r := &run{d: d, ctx: ctx, tick: t}
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
 		case abort:
 			err = v.err
+		case stop:
+			r.giveErrors()
 		default:
 			panic(v)
 		}
 	}()
-	t.Fresh = !d.ticked
-	d.ticked = true
-	r := &run{d: d, ctx: ctx, tick: t}
 	next := 0
 	for id, n := range d.nodes {
 		switch {
@@ -303,6 +310,15 @@ func (r *run) each(n int, f func(lane *Lane, i int)) error {
 	return r.ctx.Err()
 }
 
+// Fault is a panic of a lane's goroutine, carried over to the one that ticks: its text is the panic's.
+type Fault struct {
+	Value any
+	// Stack is where it happened.
+	Stack []byte
+}
+
+func (f *Fault) Error() string { return fmt.Sprint(f.Value) }
+
 // panicked carries a panic from a lane to the goroutine that waits for it.
 type panicked struct {
 	once  sync.Once
@@ -310,9 +326,18 @@ type panicked struct {
 }
 
 func (p *panicked) catch() {
-	if v := recover(); v != nil {
-		p.once.Do(func() { p.value = v })
+	v := recover()
+	if v == nil {
+		return
 	}
+	p.once.Do(func() {
+		switch v.(type) {
+		case abort, stop:
+			p.value = v
+		default:
+			p.value = &Fault{Value: v, Stack: debug.Stack()}
+		}
+	})
 }
 
 func (p *panicked) again() {
@@ -323,12 +348,7 @@ func (p *panicked) again() {
 
 // finish gives the errors to the sink and ends the tick everywhere.
 func (r *run) finish() error {
-	if changes := r.d.errs.changes(r.d.lanes, r.tick); changes != nil {
-		if r.d.sink == nil {
-			invariants.Failf("errors in a dataflow without a sink")
-		}
-		r.d.sink.AbsorbErrors(r.d.lanes[0], &r.tick, changes)
-	}
+	r.giveErrors()
 	var work []delivery
 	for _, id := range r.touched {
 		n := r.d.nodes[id]
@@ -345,6 +365,18 @@ func (r *run) finish() error {
 		r.release()
 	}
 	return err
+}
+
+// giveErrors gives the sink how the set of errors has changed.
+func (r *run) giveErrors() {
+	changes := r.d.errs.changes(r.d.lanes, r.tick)
+	if changes == nil {
+		return
+	}
+	if r.d.sink == nil {
+		invariants.Failf("errors in a dataflow without a sink")
+	}
+	r.d.sink.AbsorbErrors(r.d.lanes[0], &r.tick, changes)
 }
 
 // release gives back the large buffers of a big tick.

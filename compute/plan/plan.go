@@ -1,6 +1,9 @@
 package plan
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -31,6 +34,46 @@ func (d *Dataflow) Imports() []tvc.ID {
 		}
 	}
 	return ids
+}
+
+// Positive says that no row of the result of the first tick counts less than zero times; consolidated, that it is so
+// if the contents of what is read come consolidated.
+func (d *Dataflow) Positive(consolidated bool) bool {
+	positive := make([]bool, len(d.Nodes))
+	for i, n := range d.Nodes {
+		inputs := !slices.ContainsFunc(n.Inputs, func(in NodeID) bool { return !positive[in] })
+		switch o := n.Op.(type) {
+		case *Get:
+			positive[i] = consolidated
+		case *Constant:
+			positive[i] = o.Rows == nil || !slices.ContainsFunc(o.Rows.Diffs, func(diff int64) bool { return diff < 0 })
+		case *MFP, *TableFunc, *Join, *Union, *Guard:
+			positive[i] = inputs
+		case *Reduce, *Threshold:
+			positive[i] = true
+		case *TopK:
+			// Without a limit the rows skipped are taken back from all rows.
+			positive[i] = o.Limit >= 0 || o.Offset == 0 && inputs
+		case *Negate:
+		default:
+			panic(fmt.Sprintf("plan: unknown node %T", n.Op))
+		}
+	}
+	return positive[d.Result()]
+}
+
+// Streams says that rows go straight from what is read to the result, each by itself, so that one who has enough of
+// them can do without the rest.
+func (d *Dataflow) Streams() bool {
+	return !slices.ContainsFunc(d.Nodes, func(n Node) bool {
+		switch o := n.Op.(type) {
+		case *Get, *MFP, *TableFunc, *Union:
+			return false
+		case *Constant:
+			return o.Err != nil
+		}
+		return true
+	})
 }
 
 // Node is one operator with what it reads and the types of the columns it gives.

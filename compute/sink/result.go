@@ -1,7 +1,9 @@
 package sink
 
 import (
+	"bytes"
 	"context"
+	"math"
 
 	"github.com/tributary-db/tributary/compute/arrange"
 	"github.com/tributary-db/tributary/compute/dataflow"
@@ -13,24 +15,44 @@ import (
 )
 
 // Result is the sink of a one-off query: it gathers the rows and finishes them (order, offset, limit,
-// projection).
+// projection). What it keeps is bounded by its maximum, and, when a row that has come cannot be taken back, by
+// offset and limit: then the rows behind them are dropped, however many come.
 type Result struct {
+	// Positive promises that every row counts more than zero times. It is set before the first row.
+	Positive bool
+	// StopsWhenFull makes it end the tick (dataflow.Lane.Stop) once it has all the rows it wants. It is set
+	// before the first row, where the rest of the tick can be done without; see Bound.
+	StopsWhenFull bool
+
 	kinds []types.Kind
 	fin   plan.Finishing
-	max   int64
-	bytes int64
-	// rows are kept as they come if no order is asked for; else they are in the builder, as bytes that sort.
-	rows     []*vec.Block
-	key      *row.Key
-	order    []int // the columns in the key's order
-	builder  arrange.Builder
+	// want is how many rows the client can get to see with those that it skips; < 0: all.
+	want int64
+	max  int64
+	// count and bytes are of what is kept; past checkAt bytes it is added up before it is found too large.
+	count, bytes, checkAt int64
+	// rows are kept as they come if no order is asked for, until they must be added up; then (sorted) they are
+	// in the builder, as bytes that sort.
+	rows    []*vec.Block
+	sorted  bool
+	key     *row.Key
+	order   []int // the columns in the key's order
+	builder arrange.Builder
+	// last, if set, is the last of the first want rows: what sorts behind it is not among them.
+	last     []byte
 	negative bool
 	errs     []*pgerr.Error
 }
 
-// NewResult makes the sink for rows of the given types. maxBytes bounds what is gathered; 0 is no bound.
+// NewResult makes the sink for rows of the given types. maxBytes bounds what is kept; 0 is no bound.
 func NewResult(cols []types.T, fin plan.Finishing, maxBytes int64) *Result {
-	r := &Result{fin: fin, max: maxBytes}
+	r := &Result{fin: fin, want: -1, max: maxBytes, checkAt: maxBytes, sorted: len(fin.Order) > 0}
+	switch {
+	case fin.Limit == 0:
+		r.want = 0
+	case fin.Limit > 0 && fin.Offset <= math.MaxInt64-fin.Limit:
+		r.want = fin.Offset + fin.Limit
+	}
 	for _, c := range cols {
 		r.kinds = append(r.kinds, c.Kind())
 	}
@@ -54,6 +76,19 @@ func NewResult(cols []types.T, fin plan.Finishing, maxBytes int64) *Result {
 	return r
 }
 
+// Bound makes what is kept of a plan's first tick as little as the plan allows. consolidated says that the
+// snapshots must come consolidated for that. failing says that errors may be stored among the rows of a
+// collection that is read: as they make the whole result an error, all rows are read.
+func (r *Result) Bound(p *plan.Dataflow, failing bool) (consolidated bool) {
+	if r.want < 0 {
+		return false
+	}
+	consolidated = !p.Positive(false) && p.Positive(true)
+	r.Positive = p.Positive(consolidated)
+	r.StopsWhenFull = p.Streams() && !failing
+	return consolidated
+}
+
 // Begin is dataflow.Operator's.
 func (r *Result) Begin(int, *dataflow.Tick) {}
 
@@ -62,35 +97,135 @@ func (r *Result) Absorb(lane *dataflow.Lane, _, _ int, b *vec.Block) {
 	if err := r.Add(b); err != nil {
 		lane.Abort(err)
 	}
+	if r.StopsWhenFull && r.Full() {
+		lane.Stop()
+	}
+}
+
+// Full says that further rows would change nothing.
+func (r *Result) Full() bool {
+	return r.want == 0 || r.Positive && r.want > 0 && !r.sorted && r.count >= r.want
 }
 
 // Add takes in rows.
 func (r *Result) Add(b *vec.Block) error {
-	r.bytes += int64(b.Size())
-	if r.max > 0 && r.bytes > r.max {
-		return pgerr.Newf(pgerr.ConfigurationLimitExceeded, "result exceeds max size of %d bytes", r.max).
-			WithHint("Add a LIMIT, or raise max_query_result_size.")
-	}
 	for _, d := range b.Diffs {
 		r.negative = r.negative || d < 0
 	}
-	if len(r.fin.Order) == 0 {
+	switch {
+	case r.Positive && r.negative:
+		return errNegative
+	case r.Full():
+		return nil
+	case r.sorted:
+		r.sort(b)
+	default:
 		r.keep(b)
+	}
+	if r.bounded() && r.sorted && r.count-r.want >= r.want+dataflow.RoundRows {
+		r.addUp()
+	}
+	if r.max == 0 || r.bytes <= r.checkAt {
 		return nil
 	}
-	for i := range b.Len {
-		r.builder.Data = r.key.Append(r.builder.Data, b, i)
-		r.builder.End(b.Diff(i), 0)
+	if err := r.fits(); err != nil {
+		return err
 	}
+	// Unless much was dropped, adding up again soon would gain nothing.
+	r.checkAt = max(r.max, 2*r.bytes)
 	return nil
 }
 
+// fits adds up what is kept and says so if it is too large even then.
+func (r *Result) fits() error {
+	r.addUp()
+	if r.bytes <= r.max {
+		return nil
+	}
+	return pgerr.Newf(pgerr.ConfigurationLimitExceeded, "result exceeds max size of %d bytes", r.max).
+		WithHint("Add a LIMIT, or raise max_query_result_size.")
+}
+
+// bounded says that what lies behind the first want rows need not be kept.
+func (r *Result) bounded() bool { return r.Positive && r.want >= 0 }
+
+// keep keeps rows as they come.
 func (r *Result) keep(b *vec.Block) {
-	if n := len(r.rows); n > 0 && r.rows[n-1].Len+b.Len <= dataflow.RoundRows {
-		r.rows[n-1].AppendBlock(b)
+	to := 0
+	for ; to < b.Len && !r.Full(); to++ {
+		r.count += b.Diff(to)
+	}
+	if n := len(r.rows); n > 0 && r.rows[n-1].Len+to <= dataflow.RoundRows {
+		r.bytes -= int64(r.rows[n-1].Size())
+		r.rows[n-1].AppendRange(b, 0, to)
+		r.bytes += int64(r.rows[n-1].Size())
 		return
 	}
-	r.rows = append(r.rows, b.Clone())
+	kept := vec.NewBlock(r.kinds, to)
+	kept.AppendRange(b, 0, to)
+	r.rows = append(r.rows, kept)
+	r.bytes += int64(kept.Size())
+}
+
+// sort keeps rows as bytes that sort, but for those behind the last row that is wanted.
+func (r *Result) sort(b *vec.Block) {
+	for i := range b.Len {
+		from := len(r.builder.Data)
+		r.builder.Data = r.key.Append(r.builder.Data, b, i)
+		added := r.builder.Data[from:]
+		if r.last != nil && bytes.Compare(added, r.last) > 0 {
+			r.builder.Data = r.builder.Data[:from]
+			continue
+		}
+		r.close(len(added), b.Diff(i))
+	}
+}
+
+// rowOverhead is about how many bytes a row in the builder takes beside its own.
+const rowOverhead = 16
+
+// close ends a row of n bytes in the builder.
+func (r *Result) close(n int, diff int64) {
+	r.builder.End(diff, 0)
+	r.count += diff
+	r.bytes += int64(n) + rowOverhead
+}
+
+// addUp makes one row of equal ones, so that rows that cancel vanish, and drops what need not be kept. Rows
+// without an order are left as they are if none can vanish.
+func (r *Result) addUp() {
+	if !r.sorted {
+		if !r.negative {
+			return
+		}
+		r.unordered()
+	}
+	var cur arrange.Cursor
+	cur.OpenAll(r.builder.Finish())
+	cur.First()
+	r.builder.Reset(0, false)
+	r.count, r.bytes = 0, 0
+	for !r.bounded() || r.count < r.want {
+		if !cur.Next() {
+			return
+		}
+		diff := cur.Diff()
+		if r.bounded() {
+			diff = min(diff, r.want-r.count)
+		}
+		r.builder.Data = append(r.builder.Data, cur.Row()...)
+		r.close(len(cur.Row()), diff)
+	}
+	r.last = append(r.last[:0], cur.Row()...)
+}
+
+// unordered begins to sort rows that no order was asked for: to add them up.
+func (r *Result) unordered() {
+	r.sorted = true
+	for _, b := range r.rows {
+		r.sort(b)
+	}
+	r.rows = nil
 }
 
 // AbsorbErrors is dataflow.ErrorSink's.
@@ -113,18 +248,16 @@ func (r *Result) Finish() (*Rows, error) {
 	if len(r.errs) > 0 {
 		return nil, r.errs[0]
 	}
-	out := &Rows{r: r, skip: r.fin.Offset, left: r.fin.Limit}
-	if len(r.fin.Order) == 0 && r.negative {
-		// Rows that cancel must not be seen: sort them after all.
-		for _, b := range r.rows {
-			for i := range b.Len {
-				r.builder.Data = r.key.Append(r.builder.Data, b, i)
-				r.builder.End(b.Diff(i), 0)
-			}
+	if r.max > 0 && r.bytes > r.max {
+		if err := r.fits(); err != nil {
+			return nil, err
 		}
-		r.rows = nil
 	}
-	out.sorted = len(r.fin.Order) > 0 || r.negative
+	out := &Rows{r: r, skip: r.fin.Offset, left: r.fin.Limit}
+	if r.negative && !r.sorted {
+		r.unordered() // rows that cancel must not be seen
+	}
+	out.sorted = r.sorted
 	if out.sorted {
 		out.cur.OpenAll(r.builder.Finish())
 		out.cur.First()
@@ -135,6 +268,8 @@ func (r *Result) Finish() (*Rows, error) {
 	}
 	return out, nil
 }
+
+var errNegative = pgerr.New(pgerr.InternalError, "invalid data in a result: more rows were deleted than there are")
 
 // Rows is a finished result. It belongs to one goroutine.
 type Rows struct {
@@ -179,7 +314,7 @@ func (o *Rows) next() (*vec.Block, error) {
 	o.buf.Reset()
 	for o.buf.Len < dataflow.RoundRows && o.cur.Next() {
 		if o.cur.Diff() < 0 {
-			return nil, pgerr.New(pgerr.InternalError, "invalid data in a result: more rows were deleted than there are")
+			return nil, errNegative
 		}
 		o.r.key.Decode(o.cur.Row(), o.dst)
 		o.buf.Diffs = append(o.buf.Diffs, o.cur.Diff())

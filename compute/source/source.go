@@ -20,8 +20,11 @@ import (
 type Input struct {
 	ID    tvc.ID
 	Shard *shard.Shard
-	errs  bool
-	cols  int
+	// Consolidate makes a Snapshot give each row once, with its count.
+	Consolidate bool
+
+	errs bool
+	cols int
 	// read is the physical upper read through.
 	read tvc.Frontier
 }
@@ -31,6 +34,9 @@ func New(id tvc.ID, sh *shard.Shard) *Input {
 	schema, _ := sh.Schema()
 	return &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols)}
 }
+
+// HasErrors says that the rows may have errors among them.
+func (in *Input) HasErrors() bool { return in.errs }
 
 // Read is the physical upper read through.
 func (in *Input) Read() tvc.Frontier { return in.read }
@@ -53,7 +59,7 @@ func (in *Input) Snapshot(ctx context.Context, asOf tvc.Time) (*Stream, error) {
 	if !upper.Past(asOf) && upper > 0 {
 		at = upper.Last() // complete through asOf, so nothing happened since
 	}
-	scan, err := in.Shard.Snapshot(ctx, at, shard.ScanOptions{})
+	scan, err := in.Shard.Snapshot(ctx, at, shard.ScanOptions{Consolidate: in.Consolidate})
 	if err != nil {
 		return nil, err
 	}
