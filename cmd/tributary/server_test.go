@@ -18,12 +18,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// serveArgs in the environment makes the test binary the server itself: a process that can be killed.
-const serveArgs = "TRIBUTARY_TEST_SERVE"
-
+// TestMain makes the test binary the server itself if it is called as one: a process that can be killed.
 func TestMain(m *testing.M) {
-	if args := os.Getenv(serveArgs); args != "" {
-		os.Args = append([]string{"tributary"}, strings.Split(args, "\n")...)
+	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		main()
 		os.Exit(0)
 	}
@@ -48,8 +45,7 @@ var (
 func startChild(t testing.TB, dir string, args ...string) *child {
 	t.Helper()
 	args = append([]string{"serve", "--data-dir", dir, "--sql-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--log-level", "warn"}, args...)
-	c := &child{t: t, cmd: exec.Command(os.Args[0]), logs: make(chan string, 1)}
-	c.cmd.Env = append(os.Environ(), serveArgs+"="+strings.Join(args, "\n"))
+	c := &child{t: t, cmd: exec.Command(os.Args[0], args...), logs: make(chan string, 1)}
 	// The server must not outlive a test that is killed.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := c.cmd.StderrPipe()

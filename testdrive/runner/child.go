@@ -32,6 +32,7 @@ type Child struct {
 	httpAddr string
 	server   *action.Server
 	running  *process
+	restarts int // how often it was ended and started again
 }
 
 // process is one life of a child.
@@ -164,17 +165,20 @@ func (c *Child) logTail() string {
 
 // Kill is action.Process.
 func (c *Child) Kill(ctx context.Context) error {
-	if err := c.stop(syscall.SIGKILL); err != nil {
-		return err
-	}
-	return c.start(ctx)
+	return c.again(ctx, syscall.SIGKILL)
 }
 
 // Restart is action.Process.
 func (c *Child) Restart(ctx context.Context) error {
-	if err := c.stop(syscall.SIGTERM); err != nil {
+	return c.again(ctx, syscall.SIGTERM)
+}
+
+// again ends the running life and begins the next.
+func (c *Child) again(ctx context.Context, signal syscall.Signal) error {
+	if err := c.stop(signal); err != nil {
 		return err
 	}
+	c.restarts++
 	return c.start(ctx)
 }
 

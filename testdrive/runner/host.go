@@ -17,6 +17,7 @@ type host struct {
 	child    *Child
 	database string // of our own, on a PostgreSQL that several jobs share
 	err      error  // of ending a server that was discarded
+	restarts int    // of the servers that were discarded
 }
 
 // server gives the job's server, making it if there is none.
@@ -67,6 +68,7 @@ func (h *host) discard() {
 	if h.child == nil {
 		return
 	}
+	h.restarts += h.child.restarts
 	h.err = errors.Join(h.err, h.child.Close())
 	h.child, h.current = nil, nil
 }

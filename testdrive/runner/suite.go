@@ -74,6 +74,8 @@ type Outcome struct {
 type Summary struct {
 	Outcomes                []Outcome // in the order of the run
 	Passed, Failed, Skipped int
+	// Restarts is how often servers that the run started were killed or restarted, by scripts or by an Interrupt.
+	Restarts int
 }
 
 // OK says that there was something to run and all of it passed.
@@ -181,7 +183,9 @@ func (s Suite) job(ctx context.Context, job int, files []string, next <-chan int
 		p.done(i, Outcome{Path: files[i], Took: s.Clock.Now().Sub(begin), Errors: errs})
 	}
 	// The server is stopped and the database dropped even if the run was cut short.
-	return host.close(context.WithoutCancel(ctx))
+	err := host.close(context.WithoutCancel(ctx))
+	p.restarted(host.restarts)
+	return err
 }
 
 // one runs one file in a clean state.
@@ -266,6 +270,7 @@ type progress struct {
 	begin    time.Time
 	mu       sync.Mutex
 	outcomes []Outcome
+	restarts int
 }
 
 func (p *progress) done(i int, o Outcome) {
@@ -280,6 +285,12 @@ func (p *progress) done(i int, o Outcome) {
 	for _, err := range o.Errors {
 		fmt.Fprintf(p.suite.Out, "%v\n", err)
 	}
+}
+
+func (p *progress) restarted(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.restarts += n
 }
 
 func (p *progress) failed() int {
@@ -297,7 +308,7 @@ func (p *progress) failed() int {
 func (p *progress) summary() Summary {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := Summary{Outcomes: slices.Clone(p.outcomes)}
+	s := Summary{Outcomes: slices.Clone(p.outcomes), Restarts: p.restarts}
 	for _, o := range p.outcomes {
 		switch {
 		case o.Skipped:
@@ -324,6 +335,9 @@ func (p *progress) report(s Summary) {
 	fmt.Fprintf(p.suite.Out, "%d passed, %d failed", s.Passed, s.Failed)
 	if s.Skipped > 0 {
 		fmt.Fprintf(p.suite.Out, ", %d skipped", s.Skipped)
+	}
+	if s.Restarts > 0 {
+		fmt.Fprintf(p.suite.Out, "; restarts of the server: %d", s.Restarts)
 	}
 	fmt.Fprintf(p.suite.Out, "\n")
 }
