@@ -141,7 +141,7 @@ func (s scenario) run(t *testing.T, seed uint64, at int) {
 		return runner.Run(ctx, runner.Options{Suite: suite, Interrupt: in})
 	})
 	s.corpus(t, suite, slt.Extension, func(ctx context.Context, suite runner.Suite) (runner.Summary, error) {
-		return slt.Run(ctx, slt.Options{Suite: suite, CheckCodes: true, AutoView: true, Interrupt: in})
+		return slt.Run(ctx, slt.Options{Suite: suite, CheckCodes: true, AutoView: !testing.Short(), Interrupt: in})
 	})
 }
 

@@ -51,12 +51,15 @@ appends_total{view="a.b.\"q\\",empty="true"} 5
 size 1.5e+06
 `
 
-// httpServer answers what scripts ask for: /metrics, /echo (which must be sent "hello") and errors.
+// httpServer answers what scripts ask for: /metrics (below /garbled others, below /broken none), /echo (which must be
+// sent "hello") and errors.
 func httpServer(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/metrics":
 			io.WriteString(w, metrics)
+		case "/garbled/metrics":
+			io.WriteString(w, strings.NewReplacer("3", "three", "1.5e+06", "big").Replace(metrics))
 		case "/echo":
 			body, err := io.ReadAll(r.Body)
 			kind := r.Header.Get("Content-Type")
@@ -72,7 +75,8 @@ func httpServer(t *testing.T) *httptest.Server {
 }
 
 // TestActions runs scripts on PostgreSQL. Command "run" prints what failed, or "passed", and what was slept; its
-// arguments: rewrite (the script as rewritten follows), max-tries=N, no-process, no-http.
+// arguments: rewrite (the script as rewritten follows), max-tries=N, no-process, no-http, http=PATH (of the server whose
+// metrics are looked at).
 func TestActions(t *testing.T) {
 	pg := pgtest.Start(t)
 	db := pg.NewDatabase(t)
@@ -105,6 +109,11 @@ func TestActions(t *testing.T) {
 			d.MaybeScanArgs(t, "max-tries", &o.MaxTries)
 			if d.HasArg("no-process") {
 				server.Process = nil
+			}
+			if d.HasArg("http") {
+				var path string
+				d.ScanArgs(t, "http", &path)
+				server.HTTPAddr += "/" + path
 			}
 			if d.HasArg("no-http") {
 				server.HTTPAddr = ""

@@ -54,6 +54,9 @@ func (m *Machine) copy(ctx context.Context, c *call, do func(context.Context, *p
 		return err
 	}
 	err = do(ctx, conn)
+	if err != nil && ctx.Err() != nil {
+		return &problem{"statement failed", describe(ctx, err)}
+	}
 	text, mustFail := c.arg("error")
 	if !mustFail {
 		return err

@@ -97,6 +97,11 @@ func options(t *testing.T, d *datadriven.TestData, dir, db string, out *strings.
 	d.MaybeScanArgs(t, "shards", &o.Suite.ShardCount)
 	d.MaybeScanArgs(t, "url", &o.Suite.URL)
 	d.MaybeScanArgs(t, "seed", &o.Suite.Seed)
+	if d.HasArg("setup") {
+		var sql string
+		d.ScanArgs(t, "setup", &sql)
+		o.Suite.Setup = []string{sql}
+	}
 	o.Suite.Shuffle = d.HasArg("shuffle")
 	o.Suite.NoReset = d.HasArg("no-reset")
 	if d.HasArg("junit") {

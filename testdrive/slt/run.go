@@ -133,10 +133,19 @@ func indent(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// record runs one record of the closed set.
+// record runs one record in its time. What takes longer is cancelled, and is no error that the file may expect.
 func (e *execution) record(ctx context.Context, r record) error {
-	ctx, cancel := context.WithTimeout(ctx, e.o.Timeout)
+	recordCtx, cancel := context.WithTimeout(ctx, e.o.Timeout)
 	defer cancel()
+	err := e.do(recordCtx, r)
+	if recordCtx.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("record failed\nit was still running after %v\n%w", e.o.Timeout, errAbandon)
+	}
+	return err
+}
+
+// do runs one record of the closed set.
+func (e *execution) do(ctx context.Context, r record) error {
 	switch c := r.do.(type) {
 	case *statement:
 		return e.statement(ctx, r, c)

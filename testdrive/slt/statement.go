@@ -134,9 +134,6 @@ func topLevelItems(text string) []string {
 func errorText(err error) string {
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return "it was still running when its time was over"
-		}
 		return err.Error()
 	}
 	text := "db error: ERROR: " + pgErr.Message
