@@ -50,7 +50,7 @@ const readBytes = 32 << 10
 // errGone is the cause of a statement's end when its client has gone; errTerminated ends a connection that the client
 // has said goodbye on.
 var (
-	errGone       = errors.New("the client has gone")
+	errGone       = pgerr.New(pgerr.ConnectionFailure, "the client has gone")
 	errTerminated = errors.New("the client has ended the connection")
 )
 
@@ -120,7 +120,10 @@ func (c *conn) recovered() {
 func (c *conn) farewell(err error) {
 	var fatal *pgerr.Error
 	switch {
-	case err == nil || errors.Is(err, errTerminated) || errors.Is(err, errGone) || c.broken != nil:
+	case err == nil || errors.Is(err, errTerminated):
+		return
+	case errors.Is(err, errGone) || c.broken != nil:
+		c.o.Log.Debug("the client has gone", "err", err)
 		return
 	case errors.As(err, &fatal):
 	case errors.As(context.Cause(c.ctx), &fatal):
@@ -214,7 +217,7 @@ func (c *conn) sendError(err error) {
 	if e.Fatal {
 		severity = "FATAL"
 	}
-	if e.Code == pgerr.InternalError && c.ctx.Err() == nil {
+	if e.Code == pgerr.InternalError {
 		c.o.Log.Error("internal error", "err", err)
 	}
 	c.o.Metrics.errors.Inc()

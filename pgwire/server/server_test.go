@@ -28,6 +28,19 @@ type served struct {
 	stop func()
 }
 
+// faults is a log that holds the server to having none: what clients do is no fault of its own.
+type faults struct {
+	slog.Handler
+	t testing.TB
+}
+
+func (f faults) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+func (f faults) Handle(_ context.Context, r slog.Record) error {
+	r.Attrs(func(a slog.Attr) bool { f.t.Errorf("logged: %s: %s", r.Message, a); return true })
+	return nil
+}
+
 // serve starts a server over a coordinator without storage. It must leave no goroutine behind.
 func serve(t testing.TB) *served {
 	t.Helper()
@@ -38,7 +51,7 @@ func serve(t testing.TB) *served {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	srv := server.New(server.Options{Sessions: sessions, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	srv := server.New(server.Options{Sessions: sessions, Log: slog.New(faults{slog.DiscardHandler, t}), Now: time.Now})
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ctx, l) }()
 	stop := sync.OnceFunc(func() {

@@ -137,8 +137,9 @@ func (p *planner) explainQuery(q *ast.Query) (string, error) {
 		}
 		return logical.Format(root), nil
 	case pl.lookup != nil:
-		ix := p.snapshot.Item(pl.lookup.Index)
-		text = pl.lookup.String() + "\nUsed indexes: " + p.snapshot.FullName(ix) + " (lookup)\n"
+		name := p.snapshot.FullName(p.snapshot.Item(pl.lookup.Index))
+		_, how, _ := strings.Cut(pl.lookup.String(), pl.lookup.Index.String())
+		text = "Lookup " + name + how + "\nUsed indexes: " + name + " (lookup)\n"
 	default:
 		text = pl.dataflow.String()
 	}

@@ -3,6 +3,7 @@ package pgerr
 // The SQLSTATEs in use; names as in appendix A of PostgreSQL's manual.
 const (
 	ConnectionException             Code = "08000"
+	ConnectionFailure               Code = "08006"
 	ProtocolViolation               Code = "08P01"
 	FeatureNotSupported             Code = "0A000"
 	CardinalityViolation            Code = "21000"
