@@ -8,7 +8,6 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
-	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // Agg is one aggregate of a Reduce; see plan.Agg.
@@ -57,6 +56,8 @@ type groupKeeper interface {
 
 // reduceShare is one share's groups.
 type reduceShare struct {
+	turns
+	r     *Reduce
 	name  string
 	table arrange.Table
 	rows  []int64 // rows in each group
@@ -72,17 +73,7 @@ type reduceShare struct {
 	keep      []groupKeeper
 	groups    []int32
 	keyBuf    []byte
-	pending   *vec.Block // the rows of a tick of several times
-	tick      dataflow.Tick
-	passes    []timedRows // what is left of a tick of several times
-	at        int         // position in touched
-	sealed    bool
-}
-
-// timedRows is the rows of one time of a tick of several.
-type timedRows struct {
-	at   tvc.Time
-	rows *vec.Block
+	at        int // position in touched
 }
 
 // NewReduce makes the operator. name is for error messages.
@@ -95,7 +86,7 @@ func NewReduce(workers int, kinds []types.Kind, keys int, aggs []Agg, env scalar
 		shares: make([]reduceShare, workers)}
 	for w := range r.shares {
 		s := &r.shares[w]
-		s.name = name
+		s.r, s.name = r, name
 		for i := range aggs {
 			s.keep = append(s.keep, r.keeper(s, &aggs[i]))
 		}
@@ -142,35 +133,28 @@ func (r *Reduce) Size() int {
 }
 
 // Begin is dataflow.Operator's.
-func (r *Reduce) Begin(w int, t *dataflow.Tick) {
-	s := &r.shares[w]
-	s.tick, s.sealed, s.passes = *t, false, nil
-	s.startPass()
+func (r *Reduce) Begin(w int, t *dataflow.Tick) { r.shares[w].begin(&r.shares[w], t) }
+
+// Absorb is dataflow.Operator's.
+func (r *Reduce) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
+	r.shares[w].take(&r.shares[w], r.kinds, b)
 }
 
-func (s *reduceShare) startPass() {
+// Emit is dataflow.Operator's.
+func (r *Reduce) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
+	return r.shares[w].emit(&r.shares[w], lane, out)
+}
+
+func (s *reduceShare) start() {
 	s.pass++
 	s.touched, s.was, s.old, s.at = s.touched[:0], s.was[:0], s.old[:0], 0
 }
 
-// Absorb is dataflow.Operator's.
-func (r *Reduce) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
-	s := &r.shares[w]
-	if s.tick.Multi {
-		if s.pending == nil {
-			s.pending = vec.NewBlock(r.kinds, b.Len)
-		}
-		s.pending.AppendBlock(b)
-		return
-	}
-	r.absorb(s, b)
-}
-
 // absorb takes the rows into their groups.
-func (r *Reduce) absorb(s *reduceShare, b *vec.Block) {
+func (s *reduceShare) absorb(b *vec.Block) {
 	s.groups = s.groups[:0]
 	for i := range b.Len {
-		s.keyBuf = r.key.Append(s.keyBuf[:0], b, i)
+		s.keyBuf = s.r.key.Append(s.keyBuf[:0], b, i)
 		g, added := s.table.Put(s.keyBuf)
 		if added && int(g) >= len(s.rows) {
 			s.rows, s.mark = append(s.rows, 0), append(s.mark, 0)
@@ -191,57 +175,20 @@ func (r *Reduce) absorb(s *reduceShare, b *vec.Block) {
 	}
 }
 
-// Emit is dataflow.Operator's.
-func (r *Reduce) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
-	s := &r.shares[w]
-	if s.tick.Multi && s.pending != nil {
-		dataflow.EachTime(s.pending, func(t uint64, rows *vec.Block) {
-			s.passes = append(s.passes, timedRows{at: tvc.Time(t), rows: rows.Clone()})
-		})
-		s.pending = nil
-	}
-	for {
-		if !s.sealed {
-			if s.tick.Multi {
-				if len(s.passes) == 0 {
-					return false
-				}
-				s.beginMulti(r)
-			}
-			s.seal()
-		}
-		if r.emitTouched(lane, s, out) {
-			return true
-		}
-		for _, k := range s.keep {
-			k.done()
-		}
-		if !s.tick.Multi {
-			return false
-		}
-		s.sealed = false
-		s.startPass()
-	}
-}
-
-// beginMulti takes in the next time of a tick of several.
-func (s *reduceShare) beginMulti(r *Reduce) {
-	next := s.passes[0]
-	s.passes = s.passes[1:]
-	s.tick.At = next.at
-	r.absorb(s, next.rows)
-}
-
 func (s *reduceShare) seal() {
 	for _, k := range s.keep {
 		k.seal(s.tick)
 	}
-	s.sealed = true
 }
 
-// emitTouched gives old → new for the touched groups. It says whether it stopped because the round is
-// full.
-func (r *Reduce) emitTouched(lane *dataflow.Lane, s *reduceShare, out *dataflow.Output) (full bool) {
+func (s *reduceShare) done() {
+	for _, k := range s.keep {
+		k.done()
+	}
+}
+
+// give gives old → new for the touched groups.
+func (s *reduceShare) give(lane *dataflow.Lane, out *dataflow.Output) (full bool) {
 	b := out.Block()
 	vals := make([]vec.Datum, len(s.keep))
 	prev := make([]vec.Datum, len(s.keep))
@@ -257,10 +204,10 @@ func (r *Reduce) emitTouched(lane *dataflow.Lane, s *reduceShare, out *dataflow.
 		hadRow, hasRow := was > 0 && oldErr == nil, now > 0 && newErr == nil
 		if !(hadRow && hasRow && sameData(prev, vals)) {
 			if hadRow {
-				r.push(s, b, g, prev, -1)
+				s.push(b, g, prev, -1)
 			}
 			if hasRow {
-				r.push(s, b, g, vals, 1)
+				s.push(b, g, vals, 1)
 			}
 		}
 		if oldErr != nil {
@@ -314,24 +261,20 @@ func sameData(a, b []vec.Datum) bool {
 }
 
 // push appends a result row.
-func (r *Reduce) push(s *reduceShare, b *vec.Block, g int32, vals []vec.Datum, diff int64) {
-	s.pushKey(r, b, g)
+func (s *reduceShare) push(b *vec.Block, g int32, vals []vec.Datum, diff int64) {
+	var few [8]*vec.Vec
+	dst := few[:0]
+	for c := range s.r.keys {
+		dst = append(dst, &b.Cols[c])
+	}
+	s.r.key.Decode(s.table.Key(g), dst)
 	for i, v := range vals {
-		b.Cols[r.keys+i].AppendDatum(v)
+		b.Cols[s.r.keys+i].AppendDatum(v)
 	}
 	if s.tick.Multi {
 		b.Times = append(b.Times, uint64(s.tick.At))
 	}
 	pushDiff(b, diff)
-}
-
-func (s *reduceShare) pushKey(r *Reduce, b *vec.Block, g int32) {
-	var few [8]*vec.Vec
-	dst := few[:0]
-	for c := range r.keys {
-		dst = append(dst, &b.Cols[c])
-	}
-	r.key.Decode(s.table.Key(g), dst)
 }
 
 // End is dataflow.Operator's.

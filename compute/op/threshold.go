@@ -6,7 +6,6 @@ import (
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
-	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // counter keeps how often each value of some columns comes, in shares; Threshold and Guard differ in what
@@ -18,16 +17,13 @@ type counter struct {
 }
 
 type countShare struct {
+	turns
 	table   arrange.Table
 	counts  []int64
 	was     []int64
 	touched []int32
 	mark    []uint32
 	pass    uint32
-	tick    dataflow.Tick
-	pending *vec.Block
-	passes  []timedRows
-	ready   bool
 	at      int
 	buf     []byte
 }
@@ -36,31 +32,23 @@ func newCounter(workers int, kinds []types.Kind, cols []int) counter {
 	return counter{kinds: kinds, key: row.AscKey(kinds, cols), shares: make([]countShare, workers)}
 }
 
-func (c *counter) begin(w int, t *dataflow.Tick) {
-	s := &c.shares[w]
-	s.tick, s.ready, s.passes = *t, false, nil
-	s.startPass(t.At)
+// counting is a pass of a share: report is called for every touched value, with how often it came before and
+// comes now, until it says that the round is full.
+type counting struct {
+	*countShare
+	key    *row.Key
+	report func(lane *dataflow.Lane, g int32, was, now int64) (full bool)
 }
 
-func (s *countShare) startPass(at tvc.Time) {
-	s.tick.At = at
+func (c *counter) counting(w int) counting { return counting{countShare: &c.shares[w], key: c.key} }
+
+func (s *countShare) start() {
 	s.pass++
 	s.touched, s.was, s.at = s.touched[:0], s.was[:0], 0
 }
 
-func (c *counter) take(w int, b *vec.Block) {
-	s := &c.shares[w]
-	if !s.tick.Multi {
-		c.count(s, b)
-		return
-	}
-	if s.pending == nil {
-		s.pending = vec.NewBlock(c.kinds, b.Len)
-	}
-	s.pending.AppendBlock(b)
-}
-
-func (c *counter) count(s *countShare, b *vec.Block) {
+func (c counting) absorb(b *vec.Block) {
+	s := c.countShare
 	for i := range b.Len {
 		s.buf = c.key.Append(s.buf[:0], b, i)
 		g, added := s.table.Put(s.buf)
@@ -75,43 +63,22 @@ func (c *counter) count(s *countShare, b *vec.Block) {
 	}
 }
 
-// each calls f for every touched value, in every time of the tick, with how often it came before and
-// comes now, until f says that the round is full; then each says that there is more.
-func (c *counter) each(w int, f func(s *countShare, g int32, was, now int64) (full bool)) (more bool) {
-	s := &c.shares[w]
-	if s.pending != nil {
-		dataflow.EachTime(s.pending, func(t uint64, rows *vec.Block) {
-			s.passes = append(s.passes, timedRows{at: tvc.Time(t), rows: rows.Clone()})
-		})
-		s.pending = nil
+func (s *countShare) seal() {}
+
+func (c counting) give(lane *dataflow.Lane, _ *dataflow.Output) (full bool) {
+	s := c.countShare
+	for s.at < len(s.touched) && !full {
+		g := s.touched[s.at]
+		full = c.report(lane, g, s.was[s.at], s.counts[g])
+		if s.counts[g] == 0 {
+			s.table.Remove(g)
+		}
+		s.at++
 	}
-	for {
-		if !s.ready && s.tick.Multi {
-			if len(s.passes) == 0 {
-				return false
-			}
-			s.startPass(s.passes[0].at)
-			c.count(s, s.passes[0].rows)
-			s.passes = s.passes[1:]
-		}
-		s.ready = true
-		for s.at < len(s.touched) {
-			g := s.touched[s.at]
-			full := f(s, g, s.was[s.at], s.counts[g])
-			if s.counts[g] == 0 {
-				s.table.Remove(g)
-			}
-			s.at++
-			if full {
-				return true
-			}
-		}
-		s.ready = false
-		if !s.tick.Multi {
-			return false
-		}
-	}
+	return full
 }
+
+func (s *countShare) done() {}
 
 // Size is about how many bytes are kept.
 func (c *counter) Size() int {
@@ -135,28 +102,32 @@ func NewThreshold(workers int, kinds []types.Kind) *Threshold {
 }
 
 // Begin is dataflow.Operator's.
-func (t *Threshold) Begin(w int, tick *dataflow.Tick) { t.begin(w, tick) }
+func (t *Threshold) Begin(w int, tick *dataflow.Tick) { t.shares[w].begin(t.counting(w), tick) }
 
 // Absorb is dataflow.Operator's.
-func (t *Threshold) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) { t.take(w, b) }
+func (t *Threshold) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
+	t.shares[w].take(t.counting(w), t.kinds, b)
+}
 
 // Emit is dataflow.Operator's.
-func (t *Threshold) Emit(_ *dataflow.Lane, w int, out *dataflow.Output) bool {
+func (t *Threshold) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
 	b := out.Block()
 	dst := make([]*vec.Vec, len(t.kinds))
 	for c := range dst {
 		dst[c] = &b.Cols[c]
 	}
-	return t.each(w, func(s *countShare, g int32, was, now int64) bool {
+	p := t.counting(w)
+	p.report = func(_ *dataflow.Lane, g int32, was, now int64) bool {
 		if diff := max(now, 0) - max(was, 0); diff != 0 {
-			t.key.Decode(s.table.Key(g), dst)
-			if s.tick.Multi {
-				b.Times = append(b.Times, uint64(s.tick.At))
+			t.key.Decode(p.table.Key(g), dst)
+			if p.tick.Multi {
+				b.Times = append(b.Times, uint64(p.tick.At))
 			}
 			pushDiff(b, diff)
 		}
 		return b.Len >= dataflow.RoundRows
-	})
+	}
+	return p.emit(p, lane, out)
 }
 
 // End is dataflow.Operator's.
@@ -175,19 +146,23 @@ func NewGuard(workers int, kinds []types.Kind, keys []int, err error) *Guard {
 }
 
 // Begin is dataflow.Operator's.
-func (g *Guard) Begin(w int, tick *dataflow.Tick) { g.begin(w, tick) }
+func (g *Guard) Begin(w int, tick *dataflow.Tick) { g.shares[w].begin(g.counting(w), tick) }
 
 // Absorb is dataflow.Operator's.
-func (g *Guard) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) { g.take(w, b) }
+func (g *Guard) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
+	g.shares[w].take(g.counting(w), g.kinds, b)
+}
 
 // Emit is dataflow.Operator's.
-func (g *Guard) Emit(lane *dataflow.Lane, w int, _ *dataflow.Output) bool {
-	return g.each(w, func(s *countShare, _ int32, was, now int64) bool {
+func (g *Guard) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
+	p := g.counting(w)
+	p.report = func(lane *dataflow.Lane, _ int32, was, now int64) bool {
 		if (was > 1) != (now > 1) {
-			lane.Fail(g.err, oneIfPositive(now-1)-oneIfPositive(was-1), uint64(s.tick.At))
+			lane.Fail(g.err, oneIfPositive(now-1)-oneIfPositive(was-1), uint64(p.tick.At))
 		}
 		return false
-	})
+	}
+	return p.emit(p, lane, out)
 }
 
 // End is dataflow.Operator's.

@@ -2,18 +2,19 @@ package op
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/tributary-db/tributary/compute/arrange"
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
-	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // TopK gives, of each group, the rows [offset, offset+limit) in an order; ties go by all of its
 // columns. It keeps the group's rows arranged by group and order, and the group's head: its first
-// offset+limit rows, complete up to the last of them. A tick's changes are applied to the head; only if
-// it comes out short is it refilled, from behind its last row.
+// offset+limit rows, complete up to the last of them. Changes behind a full head do not touch it; others are
+// applied to it from the first changed row on, and only if it comes out short is it refilled, from behind its
+// last row.
 type TopK struct {
 	layout *Layout
 	limit  int64 // < 0: none
@@ -25,23 +26,23 @@ type TopK struct {
 }
 
 type topShare struct {
+	turns
+	k       *TopK
 	builder arrange.Builder
 	spine   arrange.Spine
 	delta   []*arrange.Run
-	tick    dataflow.Tick
-	pending *vec.Block
-	passes  []timedRows
 	table   arrange.Table
 	heads   []head
 	mark    []uint32
 	pass    uint32
 	touched []int32
 	at      int
-	sealed  bool
 	news    arrange.Cursor
 	all     arrange.Cursor
 	runs    []*arrange.Run
 	key     []byte
+	tail    []headRow    // of the head being made
+	windows [2][]headRow // scratch
 	reader  *Reader
 	dst     []*vec.Vec
 	forB    *vec.Block
@@ -50,10 +51,12 @@ type topShare struct {
 // head is the first rows of a group.
 type head struct {
 	rows []headRow
-	// whole says that the group has no rows behind the head.
+	// total is how many rows they count for, but for those that count less than zero times.
+	total int64
+	// bad is how many of them count less than zero times.
+	bad int64
+	// whole says that the group has no rows behind the head. If it is not set, total is as large as is wanted.
 	whole bool
-	// bad says that a row among them counts less than zero times.
-	bad bool
 }
 
 type headRow struct {
@@ -72,6 +75,9 @@ func NewTopK(workers int, kinds []types.Kind, group []int, order []Ordering, lim
 		head: offset, name: name, shares: make([]topShare, workers)}
 	if limit >= 0 {
 		t.head = addCapped(offset, limit)
+	}
+	for w := range t.shares {
+		t.shares[w].k = t
 	}
 	return t
 }
@@ -94,37 +100,31 @@ func (k *TopK) Size() int {
 }
 
 // Begin is dataflow.Operator's.
-func (k *TopK) Begin(w int, t *dataflow.Tick) {
-	s := &k.shares[w]
-	s.tick, s.sealed, s.passes = *t, false, nil
-	s.startPass(t.At)
-}
-
-func (s *topShare) startPass(at tvc.Time) {
-	s.tick.At = at
-	s.pass++
-	s.touched, s.at = s.touched[:0], 0
-	s.builder.Reset(at, false)
-}
+func (k *TopK) Begin(w int, t *dataflow.Tick) { k.shares[w].begin(&k.shares[w], t) }
 
 // Absorb is dataflow.Operator's.
 func (k *TopK) Absorb(_ *dataflow.Lane, w, _ int, b *vec.Block) {
-	s := &k.shares[w]
-	if !s.tick.Multi {
-		k.absorb(s, b)
-		return
-	}
-	if s.pending == nil {
-		s.pending = vec.NewBlock(k.layout.kinds, b.Len)
-	}
-	s.pending.AppendBlock(b)
+	k.shares[w].take(&k.shares[w], k.layout.kinds, b)
 }
 
-func (k *TopK) absorb(s *topShare, b *vec.Block) {
+// Emit is dataflow.Operator's.
+func (k *TopK) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
+	s := &k.shares[w]
+	k.into(s, out.Block())
+	return s.emit(s, lane, out)
+}
+
+func (s *topShare) start() {
+	s.pass++
+	s.touched, s.at = s.touched[:0], 0
+	s.builder.Reset(s.tick.At, false)
+}
+
+func (s *topShare) absorb(b *vec.Block) {
 	for i := range b.Len {
 		from := len(s.builder.Data)
-		s.builder.Data = k.layout.Append(s.builder.Data, b, i)
-		key := s.builder.Data[from : from+k.layout.KeyLen(s.builder.Data[from:])]
+		s.builder.Data = s.k.layout.Append(s.builder.Data, b, i)
+		key := s.builder.Data[from : from+s.k.layout.KeyLen(s.builder.Data[from:])]
 		g, added := s.table.Put(key)
 		if added && int(g) >= len(s.heads) {
 			s.heads, s.mark = append(s.heads, head{whole: true}), append(s.mark, 0)
@@ -137,41 +137,27 @@ func (k *TopK) absorb(s *topShare, b *vec.Block) {
 	}
 }
 
-// Emit is dataflow.Operator's.
-func (k *TopK) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
-	s := &k.shares[w]
-	if s.pending != nil {
-		dataflow.EachTime(s.pending, func(t uint64, rows *vec.Block) {
-			s.passes = append(s.passes, timedRows{at: tvc.Time(t), rows: rows.Clone()})
-		})
-		s.pending = nil
+func (s *topShare) seal() {
+	s.delta = s.builder.Finish()
+	s.runs = append(append(s.runs[:0], s.spine.Runs()...), s.delta...)
+	s.all.OpenAll(s.runs)
+	s.news.OpenAll(s.delta)
+}
+
+func (s *topShare) give(lane *dataflow.Lane, out *dataflow.Output) (full bool) {
+	for ; s.at < len(s.touched); s.at++ {
+		if out.Block().Len >= dataflow.RoundRows {
+			return true
+		}
+		s.k.group(lane, s, s.touched[s.at], out)
 	}
-	k.into(s, out.Block())
-	for {
-		if !s.sealed {
-			if s.tick.Multi {
-				if len(s.passes) == 0 {
-					return false
-				}
-				s.startPass(s.passes[0].at)
-				k.absorb(s, s.passes[0].rows)
-				s.passes = s.passes[1:]
-			}
-			s.seal()
-		}
-		for ; s.at < len(s.touched); s.at++ {
-			if out.Block().Len >= dataflow.RoundRows {
-				return true
-			}
-			k.emit(lane, s, s.touched[s.at], out)
-		}
-		s.spine.Advance(s.tick.Upper - 1)
-		s.spine.Insert(s.delta)
-		s.delta, s.sealed = nil, false
-		if !s.tick.Multi {
-			return false
-		}
-	}
+	return false
+}
+
+func (s *topShare) done() {
+	s.spine.Advance(s.tick.Upper - 1)
+	s.spine.Insert(s.delta)
+	s.delta = nil
 }
 
 // into makes the share's decoder write into the output block.
@@ -189,133 +175,149 @@ func (k *TopK) into(s *topShare, b *vec.Block) {
 	s.reader.Into(s.dst)
 }
 
-func (s *topShare) seal() {
-	s.delta = s.builder.Finish()
-	s.runs = append(append(s.runs[:0], s.spine.Runs()...), s.delta...)
-	s.all.OpenAll(s.runs)
-	s.news.OpenAll(s.delta)
-	s.sealed = true
-}
-
-// emit brings a group's head up to date and gives how its window changed.
-func (k *TopK) emit(lane *dataflow.Lane, s *topShare, g int32, out *dataflow.Output) {
-	old := s.heads[g]
-	now := k.apply(lane, s, g, &old)
-	t := uint64(s.tick.At)
-	if k.limit >= 0 {
-		k.push(s, out, k.window(&old), k.window(&now))
-	} else {
-		k.pushDelta(s, out)
-		// Without a limit the result is all rows but the first offset.
-		k.push(s, out, k.window(&now), k.window(&old))
-	}
-	if old.bad != now.bad {
-		diff := int64(1)
-		if old.bad {
-			diff = -1
-		}
-		lane.Fail(negative(k.name), diff, t)
-	}
-	if len(now.rows) == 0 && now.whole {
-		now = head{whole: true}
-		s.heads[g] = now
-		s.table.Remove(g)
-		return
-	}
-	s.heads[g] = now
-}
-
-// apply gives the head after the pass's changes: the old head and the changes within its reach, merged in
-// order until there are enough rows.
-func (k *TopK) apply(lane *dataflow.Lane, s *topShare, g int32, old *head) head {
+// group brings a group's head up to date and gives how its window changed.
+func (k *TopK) group(lane *dataflow.Lane, s *topShare, g int32, out *dataflow.Output) {
+	h := &s.heads[g]
 	s.key = append(s.key[:0], s.table.Key(g)...)
-	now := head{rows: make([]headRow, 0, len(old.rows)+1), whole: old.whole}
-	last, total, i := "", int64(0), 0
-	if n := len(old.rows); n > 0 {
-		last = old.rows[n-1].row
-	}
 	s.news.Seek(s.key, nil)
-	more := s.news.Next()
-	for {
-		if more && !old.whole && string(s.news.Row()) > last {
+	if s.news.Next() {
+		bad := oneIfPositive(h.bad)
+		if n := len(h.rows); h.total >= k.head && (n == 0 || string(s.news.Row()) > h.rows[n-1].row) {
+			h.whole = false // the head is as it was, with rows behind it
+		} else {
+			k.apply(lane, s, h, out)
+		}
+		if k.limit < 0 {
+			k.pushDelta(s, out)
+		}
+		if diff := oneIfPositive(h.bad) - bad; diff != 0 {
+			lane.Fail(negative(k.name), diff, uint64(s.tick.At))
+		}
+	}
+	if len(h.rows) == 0 && h.whole {
+		*h = head{whole: true}
+		s.table.Remove(g)
+	}
+}
+
+// apply makes the head what it is after the pass's changes, of which the news cursor has the first: from there on
+// its rows and the changes within its reach are merged in order until there are enough. It gives how the window
+// changed.
+func (k *TopK) apply(lane *dataflow.Lane, s *topShare, h *head, out *dataflow.Output) {
+	first := s.news.Row()
+	from := sort.Search(len(h.rows), func(i int) bool { return h.rows[i].row >= string(first) })
+	old := h.rows[from:]
+	lane.Reads += int64(len(old))
+	for _, r := range old {
+		h.count(r, -1)
+	}
+	before := h.total
+	last := ""
+	if n := len(h.rows); n > 0 {
+		last = h.rows[n-1].row
+	}
+	s.tail = s.tail[:0]
+	if k.merge(s, h, old, last) && h.total < k.head && !h.whole {
+		k.refill(lane, s, h, last)
+	}
+	was, is := k.window(s.windows[0], old, before), k.window(s.windows[1], s.tail, before)
+	s.windows = [2][]headRow{was, is}
+	if k.limit >= 0 {
+		k.push(s, out, was, is)
+	} else {
+		k.push(s, out, is, was) // the result is all rows but these
+	}
+	h.rows = slices.Replace(h.rows, from, len(h.rows), s.tail...)
+	// The rows are the heads' to keep.
+	clear(s.tail)
+	clear(was)
+	clear(is)
+}
+
+// merge merges the head's old rows, up to last, with the changes there, and says whether it came to their end.
+// Otherwise the head has enough without the rest.
+func (k *TopK) merge(s *topShare, h *head, old []headRow, last string) bool {
+	for more := true; ; {
+		if more && !h.whole && string(s.news.Row()) > last {
 			more = false // behind what the head knows
 		}
-		if i == len(old.rows) && !more {
-			break
+		if len(old) == 0 && !more {
+			return true
 		}
-		if total >= k.head {
-			now.whole = false
-			return now
+		if h.total >= k.head {
+			h.whole = false
+			return false
 		}
 		var r headRow
 		switch {
-		case !more || i < len(old.rows) && old.rows[i].row < string(s.news.Row()):
-			r = old.rows[i]
-			i++
-		case i < len(old.rows) && old.rows[i].row == string(s.news.Row()):
-			r = headRow{row: old.rows[i].row, count: old.rows[i].count + s.news.Diff()}
-			i++
+		case !more || len(old) > 0 && old[0].row < string(s.news.Row()):
+			r, old = old[0], old[1:]
+		case len(old) > 0 && old[0].row == string(s.news.Row()):
+			r, old = headRow{row: old[0].row, count: old[0].count + s.news.Diff()}, old[1:]
 			more = s.news.Next()
 		default:
 			r = headRow{row: string(s.news.Row()), count: s.news.Diff()}
 			more = s.news.Next()
 		}
-		if r.count != 0 {
-			now.add(r)
-			total += max(r.count, 0)
-		}
+		s.add(h, r)
 	}
-	if total < k.head && !now.whole {
-		k.refill(lane, s, &now, last, total)
-	}
-	return now
 }
 
-func (h *head) add(r headRow) {
-	h.rows = append(h.rows, r)
-	h.bad = h.bad || r.count < 0
+// add adds a row at the end of the head being made.
+func (s *topShare) add(h *head, r headRow) {
+	if r.count != 0 {
+		s.tail = append(s.tail, r)
+		h.count(r, 1)
+	}
+}
+
+// count adds a row's count to the head's sums (1), or takes it from them (-1).
+func (h *head) count(r headRow, sign int64) {
+	if r.count < 0 {
+		h.bad += sign
+		return
+	}
+	h.total += sign * r.count
 }
 
 // refill adds rows from behind last until the head is long enough.
-func (k *TopK) refill(lane *dataflow.Lane, s *topShare, now *head, last string, total int64) {
+func (k *TopK) refill(lane *dataflow.Lane, s *topShare, h *head, last string) {
 	var from []byte
 	if last != "" {
 		from = append([]byte(last), 0)
 	}
 	s.all.Seek(s.key, from)
-	now.whole = true
+	h.whole = true
 	for s.all.Next() {
-		if total >= k.head {
-			now.whole = false
+		if h.total >= k.head {
+			h.whole = false
 			return
 		}
 		lane.Reads++
-		n := s.all.Diff()
-		now.add(headRow{row: string(s.all.Row()), count: n})
-		total += max(n, 0)
+		s.add(h, headRow{row: string(s.all.Row()), count: s.all.Diff()})
 	}
 }
 
-// window gives the part of a head that the result is made of: its rows [offset, head) if there is a
-// limit, else its rows [0, offset).
-func (k *TopK) window(h *head) []headRow {
+// window gives the part of a head's rows, of which so many come before these, that the result is made of: the
+// rows [offset, head) of the group if there is a limit, else its rows [0, offset).
+func (k *TopK) window(into, rows []headRow, before int64) []headRow {
 	from, to := k.offset, k.head
 	if k.limit < 0 {
 		from, to = 0, k.offset
 	}
-	var out []headRow
-	at := int64(0)
-	for _, r := range h.rows {
+	into = into[:0]
+	at := before
+	for _, r := range rows {
 		if r.count <= 0 {
 			continue
 		}
 		lo, hi := max(at, from), min(at+r.count, to)
 		if lo < hi {
-			out = append(out, headRow{row: r.row, count: hi - lo})
+			into = append(into, headRow{row: r.row, count: hi - lo})
 		}
 		at += r.count
 	}
-	return out
+	return into
 }
 
 // push gives the rows of now, and those of old taken back.
@@ -358,4 +360,9 @@ func (k *TopK) pushRow(s *topShare, out *dataflow.Output, bytes []byte, diff int
 }
 
 // End is dataflow.Operator's.
-func (k *TopK) End(*dataflow.Lane, int) {}
+func (k *TopK) End(_ *dataflow.Lane, w int) {
+	s := &k.shares[w]
+	if cap(s.tail) > 1<<16 {
+		s.tail, s.windows = nil, [2][]headRow{}
+	}
+}
