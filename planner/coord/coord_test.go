@@ -20,6 +20,7 @@ import (
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/storage/collection"
+	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/storagetest"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -58,7 +59,36 @@ type bootOptions struct {
 	disk  *storagetest.Disk
 	clock *clock
 	plan  storagetest.Plan
-	log   io.Writer
+	// gate, if set, stands before the registers.
+	gate *gate
+	log  io.Writer
+}
+
+// gate is a store whose commits a test holds back.
+type gate struct {
+	consensus.Store
+	held atomic.Bool
+	// arrived has a word for each commit that waits; open lets one through.
+	arrived, open chan struct{}
+}
+
+func newGate() *gate {
+	return &gate{arrived: make(chan struct{}, 100), open: make(chan struct{})}
+}
+
+// Commit implements consensus.Store.
+func (g *gate) Commit(ctx context.Context, units []consensus.Unit) ([]consensus.Outcome, error) {
+	if g.held.Load() {
+		g.arrived <- struct{}{}
+		<-g.open
+	}
+	return g.Store.Commit(ctx, units)
+}
+
+// release lets all through from now on.
+func (g *gate) release() {
+	g.held.Store(false)
+	close(g.open)
 }
 
 // started is when the clocks begin.
@@ -75,6 +105,10 @@ func boot(tb testing.TB, o bootOptions) (*server, error) {
 	}
 	s := &server{tb: tb, stores: o.disk.Mount(tb, o.plan), clock: o.clock}
 	registers, objects := s.stores.Behind()
+	if o.gate != nil {
+		o.gate.Store = registers
+		registers = o.gate
+	}
 	set := settings.NewSet(slices.Concat(session.Settings(), controller.Settings(), collection.Settings())...)
 	log := slog.New(slog.NewTextHandler(o.log, nil))
 	var err error
