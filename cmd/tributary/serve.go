@@ -19,6 +19,8 @@ import (
 	"github.com/tributary-db/tributary/cmd/tributary/web"
 	"github.com/tributary-db/tributary/pgwire/server"
 	"github.com/tributary-db/tributary/planner/session"
+	"github.com/tributary-db/tributary/storage/blob"
+	"github.com/tributary-db/tributary/storage/consensus"
 )
 
 // serveOptions are the flags of "tributary serve".
@@ -29,15 +31,18 @@ type serveOptions struct {
 	workers    int
 	inMemory   bool
 	logLevel   string
+	// open opens the stores.
+	open func(o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error)
 }
 
 // serveCommand is "tributary serve".
 func serveCommand() *cobra.Command {
-	var o serveOptions
+	o := serveOptions{open: openStores}
 	cmd := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "run the database",
-		Long: `Run the database until it is told to stop (SIGTERM, or Ctrl-C).
+		Long: `Run the database until it is told to stop (SIGTERM, or Ctrl-C), or can write nothing any more: then it ends with an
+error, and can be started anew.
 
 Clients speak PostgreSQL's protocol to the address of --sql-listen; any user name will do. There is no authentication
 yet, so the server listens on this machine alone unless told otherwise.`,
@@ -62,7 +67,7 @@ yet, so the server listens on this machine alone unless told otherwise.`,
 // stopGrace is how long clients and requests may take to end when the server is told to stop.
 const stopGrace = 10 * time.Second
 
-// serve runs the database until ctx ends.
+// serve runs the database until ctx ends, or until nothing can be written any more.
 func serve(ctx context.Context, o serveOptions) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -106,7 +111,23 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 	defer stop()
 	ready.Set()
 	announce(sqlListener.Addr(), httpAddr)
-	return srv.Serve(ctx, sqlListener)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-c.Failed():
+			log.Error("nothing can be written any more: the server ends", "error", c.Err())
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	err = srv.Serve(ctx, sqlListener)
+	cancel()
+	<-watched
+	if c.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("the server can write nothing any more and has ended: %w", c.Err()))
+	}
+	return err
 }
 
 // announce says where to connect.

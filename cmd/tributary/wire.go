@@ -37,7 +37,7 @@ type coordParts struct {
 
 // openCoord opens the stores and the coordinator over them; the function it gives closes them again.
 func openCoord(ctx context.Context, o serveOptions, p coordParts) (*coord.Coord, func() error, error) {
-	registers, objects, closeStores, err := openStores(o, p)
+	registers, objects, closeStores, err := o.open(o, p)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/coord"
@@ -75,9 +76,7 @@ func TestDDLOutlivesItsClient(t *testing.T) {
 		_, err := c.run(ctx, "CREATE TABLE u (a int)")
 		done <- err
 	}()
-	for s.coord.CatalogUpper() == before {
-		runtime.Gosched()
-	}
+	waitFor(t, func() bool { return s.coord.CatalogUpper() != before })
 	select {
 	case err := <-done:
 		t.Fatalf("CREATE TABLE has returned before closed time has passed it: %v", err)
@@ -232,13 +231,13 @@ func TestWhoWaitsCanBeCancelled(t *testing.T) {
 		_, err := second.run(ctx, "INSERT INTO t VALUES (2)")
 		gaveUp <- err
 	}()
-	waitFor(func() bool { return s.coord.WaitingCommits() == 1 })
+	waitFor(t, func() bool { return s.coord.WaitingCommits() == 1 })
 	wg.Go(func() {
 		if _, err := third.run(context.Background(), "INSERT INTO t VALUES (3)"); err != nil {
 			t.Error(err)
 		}
 	})
-	waitFor(func() bool { return s.coord.WaitingCommits() == 2 })
+	waitFor(t, func() bool { return s.coord.WaitingCommits() == 2 })
 	cancel(cancelled())
 	checkError(t, "INSERT, cancelled", <-gaveUp, "57014", "user request")
 
@@ -247,7 +246,7 @@ func TestWhoWaitsCanBeCancelled(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	waitFor(func() bool { return s.coord.Set().Group().Waiting() == 1 })
+	waitFor(t, func() bool { return s.coord.Set().Group().Waiting() == 1 })
 	_, err := s.coord.Alter(ctx, s.coord.Catalog(), []catalog.Op{&catalog.SetSystem{Name: "max_connections", Value: "7"}})
 	checkError(t, "ALTER SYSTEM, cancelled", err, "57014", "user request")
 	g.release()
@@ -256,10 +255,16 @@ func TestWhoWaitsCanBeCancelled(t *testing.T) {
 	first.want(t, "SELECT * FROM u")
 }
 
+// waitLimit is how long a test waits for what must come.
+const waitLimit = time.Minute
+
 // waitFor waits for what is about to be.
-func waitFor(is func() bool) {
-	for !is() {
-		runtime.Gosched()
+func waitFor(tb testing.TB, is func() bool) {
+	tb.Helper()
+	for late := time.Now().Add(waitLimit); !is(); runtime.Gosched() {
+		if time.Now().After(late) {
+			tb.Fatal("it does not come")
+		}
 	}
 }
 

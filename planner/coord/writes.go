@@ -51,7 +51,7 @@ func (w *writes) Add(ctx context.Context, table *catalog.Item, rows *vec.Block) 
 		w.order = append(w.order, table.ID)
 	}
 	if t.writer != nil {
-		return t.writer.Add(ctx, rows)
+		return t.explain(t.writer.Add(ctx, rows))
 	}
 	if n := len(t.blocks); n > 0 && t.blocks[n-1].Len+rows.Len <= 4096 {
 		t.blocks[n-1].AppendBlock(rows)
@@ -69,11 +69,19 @@ func (t *tableRows) spill(ctx context.Context) error {
 	t.writer = t.shard.NewWriter(shard.WriterOptions{})
 	for _, b := range t.blocks {
 		if err := t.writer.Add(ctx, b); err != nil {
-			return err
+			return t.explain(err)
 		}
 	}
 	t.blocks = nil
 	return nil
+}
+
+// explain says of an error of a write that the table was dropped, if that is so.
+func (t *tableRows) explain(err error) error {
+	if err != nil && t.shard.IsSealed() {
+		return droppedError(t.name)
+	}
+	return err
 }
 
 // Pending is Writes's.
@@ -115,7 +123,8 @@ func (t *tableRows) finish(ctx context.Context) (*shard.Written, error) {
 	}
 	wr := t.writer
 	t.writer = nil
-	return wr.Finish(ctx)
+	written, err := wr.Finish(ctx)
+	return written, t.explain(err)
 }
 
 // drop ends a commit that failed before it came to the line.
