@@ -51,13 +51,14 @@ func formatOf(formats []int16, i int) int16 {
 func (c *conn) rows(r *session.Result, formats []int16) error {
 	sc := &c.scratch
 	sc.types, sc.binary = sc.types[:0], sc.binary[:0]
-	for i, col := range r.Columns {
+	for i := range r.Columns {
 		f := formatOf(formats, i)
 		if f != textFormat && f != binaryFormat {
 			return pgerr.Newf(pgerr.InvalidParameterValue, "unsupported format code: %d", f)
 		}
-		sc.types, sc.binary = append(sc.types, col.Type), append(sc.binary, f == binaryFormat)
+		sc.binary = append(sc.binary, f == binaryFormat)
 	}
+	sc.types = r.Render(sc.types, sc.binary)
 	for {
 		b, err := r.Next()
 		if err != nil {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"slices"
+
 	"github.com/tributary-db/tributary/planner/bind"
 	"github.com/tributary-db/tributary/planner/copydata"
 	"github.com/tributary-db/tributary/sql/ast"
@@ -27,7 +29,11 @@ func (s *Session) copy(stmt *statement, st *ast.Copy) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.SetColumns(relColumns(r.Columns)); err != nil {
+	cols := relColumns(r.Columns)
+	for i, t := range r.Render(nil, slices.Repeat([]bool{f.Binary()}, len(cols))) {
+		cols[i].Type = t
+	}
+	if err := f.SetColumns(cols); err != nil {
 		r.rows.close()
 		return nil, err
 	}

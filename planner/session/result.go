@@ -47,7 +47,9 @@ type Result struct {
 	commit bool
 	// portal, if set, keeps the rows that the limit left.
 	portal *portal
-	done   bool
+	// names are the columns that Render has found to be names.
+	names []nameColumn
+	done  bool
 }
 
 // HasRows says whether rows are to be sent.
@@ -67,6 +69,9 @@ func (r *Result) Next() (*vec.Block, error) {
 	}
 	r.count += int64(b.Len)
 	r.portion += int64(b.Len)
+	if r.names != nil {
+		return r.named(b)
+	}
 	return b, nil
 }
 

@@ -44,6 +44,9 @@ func printing(name string, oid uint32, at attr, args []types.T, ret types.T,
 // isNamed says whether values print as names that the catalog knows.
 func isNamed(oid types.OID) bool { return regInfo(oid) != nil }
 
+// PrintsNames says whether values of a type, or parts of them, print as names that only the catalog knows.
+func PrintsNames(t types.T) bool { return hasNamed(t) }
+
 // hasNamed says whether a value of the type, or a part of it, prints so.
 func hasNamed(t types.T) bool {
 	if elem, ok := t.Elem(); ok {
