@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/compute/engine"
@@ -40,12 +42,15 @@ type Controller struct {
 	// shared is what all replicas in this process have in common; local is a replica of no cluster, for
 	// what reads no collection.
 	shared engine.Options
-	local  *engine.Engine
+	local  *replica
 	mu     struct {
 		sync.Mutex
 		collections map[tvc.ID]*coll
-		clusters    map[tvc.ID][]*engine.Engine
+		clusters    map[tvc.ID][]*replica
 		transient   uint64
+		// stalled are the dataflows that wait for a claim about their inputs.
+		stalled map[stalled]struct{}
+		walk    uint64 // see coll.walk
 	}
 }
 
@@ -58,93 +63,178 @@ type coll struct {
 	cluster    tvc.ID
 	inputs     []*coll
 	dependents map[tvc.ID]*coll
-	// progress is what the dataflow has said last, through is the best of all replicas for each input.
-	hydrated bool
-	upper    tvc.Frontier
-	through  map[tvc.ID]tvc.Frontier
-	// claimed is the greatest logical upper ever given out.
+	// runs are the replicas that the dataflow runs on. What they say of a view is about one output, its
+	// shard, which stays also when they go; every run of an index has an output of its own.
+	runs   map[*replica]*run
+	output *output // a view's
+	// claimed is the greatest logical upper of a table or view ever given out.
 	claimed tvc.Frontier
-	// changed is closed when progress may have let waiting readers go on.
+	// changed is closed when progress may have let waiting readers go on; nil if nobody waits.
 	changed chan struct{}
 	err     error
 	// hold keeps the inputs of an index or subscription readable; a view's are held by its shard's upper.
 	hold *collection.Hold
 	// held are the times at which readers hold an index.
 	held map[*IndexHold]tvc.Frontier
+	// walk is the number of the last walk through the graph that came by, and seen what it found: a walk
+	// looks at a collection once, however many ways lead to it.
+	walk uint64
+	seen claim
+}
+
+// claim says that with everything physically below physical, a collection is complete below logical.
+type claim struct{ physical, logical tvc.Frontier }
+
+// run is a dataflow on one replica.
+type run struct {
+	*output
+	err error
+}
+
+// output is how far a dataflow's result has got.
+type output struct {
+	hydrated bool
+	upper    tvc.Frontier
+	// through is the physical upper of each input that the output has.
+	through map[tvc.ID]tvc.Frontier
+	// claimed is the greatest logical upper of an index ever given out.
+	claimed tvc.Frontier
+	// since is from when on an index can be read here.
+	since tvc.Frontier
 }
 
 // New makes a controller of no collections.
 func New(o Options) *Controller {
 	c := &Controller{o: o}
 	c.mu.collections = map[tvc.ID]*coll{}
-	c.mu.clusters = map[tvc.ID][]*engine.Engine{}
-	c.shared = engine.Options{Sched: dataflow.NewScheduler(), Group: o.Set.Group(), Inputs: c, Listener: c,
+	c.mu.clusters = map[tvc.ID][]*replica{}
+	c.mu.stalled = map[stalled]struct{}{}
+	c.shared = engine.Options{Sched: dataflow.NewScheduler(), Group: o.Set.Group(),
 		Settings: o.Settings, Staging: sink.NewBudget(o.Settings), SinkMetrics: sink.NewMetrics(o.Registry),
 		Metrics: engine.NewMetrics(o.Registry), Log: o.Log,
 		Shard: func(id tvc.ID) (*shard.Shard, string, bool) {
 			sh, ok := o.Set.Shard(id)
 			return sh, o.Name(id), ok
 		}}
-	local := c.shared
-	local.Workers = 1
-	c.local = engine.New(local)
+	c.local = c.newReplica(ReplicaDesc{Workers: 1})
 	return c
 }
 
 // Close stops all replicas.
 func (c *Controller) Close() {
 	c.mu.Lock()
-	all := []*engine.Engine{c.local}
+	all := []*replica{c.local}
 	for _, rs := range c.mu.clusters {
 		all = append(all, rs...)
 	}
 	c.mu.Unlock()
-	for _, e := range all {
-		e.Close()
+	for _, r := range all {
+		r.engine.Close()
 	}
 }
 
-// SetCluster gives a cluster one replica for each of the given numbers of workers; none ends it. Its
-// dataflows start anew on them.
-func (c *Controller) SetCluster(id tvc.ID, workers ...int) {
+// ReplicaDesc describes a replica.
+type ReplicaDesc struct {
+	ID      tvc.ID
+	Workers int
+}
+
+// replica is one copy of a cluster's work. It tells its engine about collections, and hears from it.
+type replica struct {
+	c      *Controller
+	desc   ReplicaDesc
+	engine *engine.Engine
+}
+
+func (c *Controller) newReplica(d ReplicaDesc) *replica {
+	r := &replica{c: c, desc: d}
+	o := c.shared
+	o.Workers, o.Inputs, o.Listener = d.Workers, r, r
+	r.engine = engine.New(o)
+	return r
+}
+
+var errReplicaGone = pgerr.New(pgerr.ObjectNotInPrerequisiteState, "the replica that the subscription ran on is gone").
+	WithHint("Subscribe again.")
+
+// SetCluster gives a cluster its replicas; none ends it. A replica that it had already goes on as it is; the
+// cluster's dataflows start on the new ones, and subscriptions on those that go end with an error.
+func (c *Controller) SetCluster(id tvc.ID, replicas ...ReplicaDesc) {
 	c.mu.Lock()
-	old := c.mu.clusters[id]
-	delete(c.mu.clusters, id)
-	for _, w := range workers {
-		o := c.shared
-		o.Workers = w
-		c.mu.clusters[id] = append(c.mu.clusters[id], engine.New(o))
+	var now, gone []*replica
+	for _, r := range c.mu.clusters[id] {
+		if !slices.Contains(replicas, r.desc) {
+			gone = append(gone, r)
+		}
+	}
+	var added []*replica
+	for _, d := range replicas {
+		at := slices.IndexFunc(c.mu.clusters[id], func(r *replica) bool { return r.desc == d })
+		if at >= 0 {
+			now = append(now, c.mu.clusters[id][at])
+			continue
+		}
+		added = append(added, c.newReplica(d))
+		now = append(now, added[len(added)-1])
+	}
+	if len(now) > 0 {
+		c.mu.clusters[id] = now
+	} else {
+		delete(c.mu.clusters, id)
 	}
 	for _, x := range c.mu.collections {
-		if x.create != nil && x.cluster == id && x.err == nil {
-			x.hydrated, x.upper = false, 0
-			for _, e := range c.mu.clusters[id] {
-				e.Create(c.again(x))
-			}
+		if x.create != nil && x.cluster == id {
+			c.moveLocked(x, gone, added)
 		}
 	}
 	c.mu.Unlock()
-	for _, e := range old {
-		e.Close()
+	for _, r := range gone {
+		r.engine.Close()
 	}
 }
 
-// again describes a dataflow that is started on another replica: from where its output, or what it holds,
-// stands now.
-func (c *Controller) again(x *coll) *protocol.Create {
+// moveLocked ends a dataflow's runs on some replicas and starts it on others.
+func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
+	for _, r := range gone {
+		if x.runs[r] == nil {
+			continue
+		}
+		delete(x.runs, r)
+		if x.create.Subscribe != nil {
+			x.create.Subscribe.Feed.Fail(errReplicaGone)
+		}
+	}
+	if x.create.Subscribe == nil {
+		for _, r := range added {
+			c.startLocked(x, r)
+		}
+	}
+	c.notifyAll(x)
+}
+
+// startLocked starts a dataflow on a replica: from where its output, or what it holds, stands now.
+func (c *Controller) startLocked(x *coll, r *replica) {
 	cr := *x.create
-	if x.create.Index != nil && x.hold != nil {
+	if x.create.Index != nil {
 		cr.AsOf = max(cr.AsOf, tvc.Time(x.hold.Since()))
 	}
-	x.create = &cr
-	return &cr
+	out := x.output
+	if out == nil {
+		out = newOutput(tvc.Frontier(cr.AsOf))
+	}
+	x.runs[r] = &run{output: out}
+	r.engine.Create(&cr)
+}
+
+func newOutput(since tvc.Frontier) *output {
+	return &output{through: map[tvc.ID]tvc.Frontier{}, since: since}
 }
 
 // Table makes a collection known that nothing computes.
 func (c *Controller) Table(id tvc.ID, sh *shard.Shard) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.collections[id] = &coll{id: id, shard: sh, dependents: map[tvc.ID]*coll{}, changed: make(chan struct{})}
+	c.mu.collections[id] = &coll{id: id, shard: sh, dependents: map[tvc.ID]*coll{}}
 }
 
 // View starts a materialized view on a cluster, from where its shard stands. The shard's collection.Desc
@@ -157,7 +247,7 @@ func (c *Controller) View(cluster, id tvc.ID, p *plan.Dataflow, sh *shard.Shard)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.createLocked(cluster, cr, sh, nil)
+	c.createLocked(cluster, cr, sh, nil, c.mu.clusters[cluster])
 }
 
 // Index starts an index on a cluster: the plan's result, arranged by some of its columns.
@@ -166,21 +256,41 @@ func (c *Controller) Index(ctx context.Context, cluster, id tvc.ID, p *plan.Data
 	if err != nil {
 		return err
 	}
-	asOf, err := c.o.Oracle.ReadTime(ctx)
+	asOf, err := c.readTime(ctx, hold.Since())
 	if err != nil {
 		hold.Release()
 		return err
 	}
-	asOf = max(asOf, tvc.Time(hold.Since()))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.createLocked(cluster, &protocol.Create{ID: id, Plan: p, AsOf: asOf, Index: &protocol.Index{Keys: keys}}, nil, hold)
+	c.createLocked(cluster, &protocol.Create{ID: id, Plan: p, AsOf: asOf, Index: &protocol.Index{Keys: keys}}, nil, hold,
+		c.mu.clusters[cluster])
 	return nil
 }
 
-func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold) {
+// readTime gives a closed time not before since, waiting for the clock if need be.
+func (c *Controller) readTime(ctx context.Context, since tvc.Frontier) (tvc.Time, error) {
+	for {
+		now, err := c.o.Oracle.ReadTime(ctx)
+		if err != nil || tvc.Frontier(now) >= since {
+			return now, err
+		}
+		t := time.NewTimer(time.Duration(since-tvc.Frontier(now)) * time.Microsecond)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return 0, context.Cause(ctx)
+		}
+	}
+}
+
+func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold, on []*replica) {
 	x := &coll{id: cr.ID, shard: sh, create: cr, cluster: cluster, dependents: map[tvc.ID]*coll{}, hold: hold,
-		through: map[tvc.ID]tvc.Frontier{}, changed: make(chan struct{}), held: map[*IndexHold]tvc.Frontier{}}
+		runs: map[*replica]*run{}, held: map[*IndexHold]tvc.Frontier{}}
+	if cr.View != nil {
+		x.output = newOutput(0)
+	}
 	for _, id := range cr.Plan.Imports() {
 		in := c.mu.collections[id]
 		if in == nil {
@@ -190,8 +300,8 @@ func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard
 		in.dependents[cr.ID] = x
 	}
 	c.mu.collections[cr.ID] = x
-	for _, e := range c.mu.clusters[cluster] {
-		e.Create(cr)
+	for _, r := range on {
+		c.startLocked(x, r)
 	}
 }
 
@@ -202,11 +312,11 @@ func (c *Controller) Broken(id tvc.ID, sh *shard.Shard, reason error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mu.collections[id] = &coll{id: id, shard: sh, create: &protocol.Create{ID: id, Plan: &plan.Dataflow{Name: name}},
-		dependents: map[tvc.ID]*coll{}, through: map[tvc.ID]tvc.Frontier{}, changed: make(chan struct{}),
-		held: map[*IndexHold]tvc.Frontier{}, err: brokenError(name, reason)}
+		dependents: map[tvc.ID]*coll{}, held: map[*IndexHold]tvc.Frontier{}, err: brokenError(name, reason)}
 }
 
-// Drop forgets a collection and stops its dataflow. What depends on it must have been dropped before.
+// Drop forgets a collection and stops its dataflow. Subscriptions that read it end with an error; what else
+// depends on it must have been dropped before.
 func (c *Controller) Drop(id tvc.ID) {
 	c.mu.Lock()
 	x := c.mu.collections[id]
@@ -214,33 +324,61 @@ func (c *Controller) Drop(id tvc.ID) {
 		c.mu.Unlock()
 		return
 	}
-	delete(c.mu.collections, id)
+	ended := []*coll{x}
+	for _, d := range x.dependents {
+		if d.create.Subscribe == nil {
+			invariants.Failf("%v is dropped before %v, which reads it", id, d.id)
+		}
+		d.create.Subscribe.Feed.Fail(pgerr.Newf(pgerr.UndefinedObject, "%s was dropped while it was subscribed to", c.o.Name(id)))
+		ended = append(ended, d)
+	}
+	var stop []func()
+	for _, d := range ended {
+		stop = append(stop, c.endLocked(d)...)
+	}
+	c.mu.Unlock()
+	for _, f := range stop {
+		f()
+	}
+}
+
+// endLocked takes a collection out of the graph, and gives what is left to be done without the lock.
+func (c *Controller) endLocked(x *coll) (stop []func()) {
+	delete(c.mu.collections, x.id)
 	for _, in := range x.inputs {
-		delete(in.dependents, id)
+		delete(in.dependents, x.id)
 	}
 	x.err = errDropped
 	x.notify()
-	replicas := c.mu.clusters[x.cluster]
-	c.mu.Unlock()
-	if x.create != nil {
-		for _, e := range replicas {
-			e.Compact(id, tvc.Done)
-		}
-		if x.create.View != nil {
-			c.shared.SinkMetrics.Forget(x.create.Plan.Name)
-		}
+	for r := range x.runs {
+		delete(c.mu.stalled, stalled{r, x.id})
+		stop = append(stop, func() { r.engine.Compact(x.id, tvc.Done) })
+	}
+	if x.create != nil && x.create.View != nil {
+		stop = append(stop, func() { c.shared.SinkMetrics.Forget(x.create.Plan.Name) })
 	}
 	if x.hold != nil {
-		x.hold.Release()
+		stop = append(stop, x.hold.Release)
 	}
+	return stop
 }
 
 var errDropped = pgerr.New(pgerr.UndefinedObject, "a collection that is read has been dropped")
 
 // notify lets whoever waits for the collection look again. The controller's lock is held.
 func (x *coll) notify() {
-	close(x.changed)
-	x.changed = make(chan struct{})
+	if x.changed != nil {
+		close(x.changed)
+		x.changed = nil
+	}
+}
+
+// wait gives what is closed when the collection may have got further. The controller's lock is held.
+func (x *coll) wait() <-chan struct{} {
+	if x.changed == nil {
+		x.changed = make(chan struct{})
+	}
+	return x.changed
 }
 
 // Subscription is a running subscription. Whoever has it owes a Close.
@@ -262,37 +400,56 @@ type SubscribeOptions struct {
 	MaxLagBytes int64
 }
 
-// Subscribe starts a subscription at a time at which the caller holds what it reads.
+// Subscribe starts a subscription at a time at which the caller holds what it reads. It runs on one replica
+// of the cluster.
 func (c *Controller) Subscribe(cluster tvc.ID, o SubscribeOptions) (*Subscription, error) {
-	hold, err := c.o.Set.Hold("subscription to "+o.Plan.Name, o.Plan.Imports()...)
+	imports := o.Plan.Imports()
+	hold, err := c.o.Set.Hold("subscription to "+o.Plan.Name, imports...)
 	if err != nil {
 		return nil, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.mu.clusters[cluster]) == 0 {
+	on := []*replica{c.local}
+	if len(imports) > 0 {
+		on = c.mu.clusters[cluster]
+	}
+	err = c.knownLocked(imports)
+	if err == nil && len(on) == 0 {
+		err = errNoReplica
+	}
+	if err != nil {
 		hold.Release()
-		return nil, errNoReplica
+		return nil, err
 	}
 	c.mu.transient++
 	id := tvc.ID{Class: 't', N: c.mu.transient}
 	s := &protocol.Subscribe{Feed: protocol.NewFeed(o.MaxLagBytes), NoSnapshot: o.NoSnapshot, UpTo: o.UpTo}
-	c.createLocked(cluster, &protocol.Create{ID: id, Plan: o.Plan, AsOf: o.At, Subscribe: s}, nil, hold)
+	c.createLocked(cluster, &protocol.Create{ID: id, Plan: o.Plan, AsOf: o.At, Subscribe: s}, nil, hold, on[:1])
 	return &Subscription{c: c, id: id, feed: s.Feed}, nil
 }
 
+// knownLocked fails if one of the collections is not there any more.
+func (c *Controller) knownLocked(ids []tvc.ID) error {
+	for _, id := range ids {
+		if c.mu.collections[id] == nil {
+			return errDropped
+		}
+	}
+	return nil
+}
+
 // Next gives the next changes and through where they are complete; ok is false at the end. If ctx ends it
-// fails with ctx's cause and nothing is lost.
+// fails with ctx's cause and nothing is lost; what is there already is given even then.
 func (s *Subscription) Next(ctx context.Context) (rows *vec.Block, upper tvc.Frontier, ok bool, err error) {
 	d, ok, err := s.feed.Next(ctx)
 	return d.Rows, d.Upper, ok, err
 }
 
 // Complete gives the frontier below which the subscription has everything, going by a closed time: it
-// moves on although nothing is delivered.
+// moves on although nothing is delivered. What is below it is there for Next already.
 func (s *Subscription) Complete(closed tvc.Time) tvc.Frontier {
-	_, logical := s.c.Complete(s.id, closed)
-	return logical
+	return s.c.complete(s.id, closed).logical
 }
 
 // Close ends the subscription.

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type env struct {
 	t     *testing.T
 	cons  consensus.Store
-	blobs blob.Store
+	flaky *flaky
+	reg   *prometheus.Registry
 	sets  *settings.Set
 	set   *collection.Set
 	c     *controller.Controller
@@ -54,8 +55,12 @@ var (
 	kv      = types.Rel{Cols: []types.Column{{Name: "k", Type: types.TInt8, Nullable: true}, {Name: "v", Type: types.TInt8, Nullable: true}}}
 )
 
+func replica(n uint64, workers int) controller.ReplicaDesc {
+	return controller.ReplicaDesc{ID: tvc.ID{Class: 'u', N: 2000 + n}, Workers: workers}
+}
+
 func newEnv(t *testing.T, workers int) *env {
-	e := &env{t: t, cons: consensus.NewMemory(), blobs: blob.NewMemory(),
+	e := &env{t: t, cons: consensus.NewMemory(), flaky: &flaky{Store: blob.NewMemory()},
 		sets: settings.NewSet(append(controller.Settings(), collection.Settings()...)...), live: map[tvc.ID]plantest.Rows{}}
 	e.start(workers)
 	t.Cleanup(func() { e.stop() })
@@ -63,16 +68,16 @@ func newEnv(t *testing.T, workers int) *env {
 }
 
 func (e *env) start(workers int) {
-	reg := prometheus.NewRegistry()
+	e.reg = prometheus.NewRegistry()
 	log := slog.New(slog.DiscardHandler)
 	clock := func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) }
 	var err error
-	e.set, err = collection.Open(context.Background(), collection.Options{Consensus: e.cons, Blob: e.blobs, Clock: clock,
-		Registry: reg, Log: log, Random: rand.Reader, Settings: e.sets})
+	e.set, err = collection.Open(context.Background(), collection.Options{Consensus: e.cons, Blob: e.flaky, Clock: clock,
+		Registry: e.reg, Log: log, Random: rand.Reader, Settings: e.sets})
 	e.must(err)
-	e.c = controller.New(controller.Options{Set: e.set, Oracle: e.set.Oracle(), Settings: e.sets, Registry: reg, Log: log,
+	e.c = controller.New(controller.Options{Set: e.set, Oracle: e.set.Oracle(), Settings: e.sets, Registry: e.reg, Log: log,
 		Name: func(id tvc.ID) string { return id.String() }})
-	e.c.SetCluster(cluster, workers)
+	e.c.SetCluster(cluster, replica(1, workers))
 	for id := range e.live {
 		sh, err := e.set.Open(context.Background(), collection.Desc{ID: id, Shard: shard.ID(id.String()), Name: id.String()})
 		e.must(err)
@@ -106,9 +111,7 @@ func (e *env) do(ops func(t tvc.Time) []shard.Op) tvc.Time {
 		e.t.Fatalf("refused: %v", out.Refused)
 	}
 	e.must(e.set.Oracle().ApplyWrite(context.Background(), t))
-	for id := range e.live {
-		e.c.Applied(id)
-	}
+	e.c.Applied()
 	return t
 }
 

@@ -2,149 +2,226 @@ package controller
 
 import (
 	"context"
+	"maps"
 
-	"github.com/tributary-db/tributary/compute/engine"
 	"github.com/tributary-db/tributary/compute/protocol"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 var (
-	_ protocol.Listener = (*Controller)(nil)
-	_ protocol.Inputs   = (*Controller)(nil)
+	_ protocol.Listener = (*replica)(nil)
+	_ protocol.Inputs   = (*replica)(nil)
 )
 
 // Closed is protocol.Inputs's.
-func (c *Controller) Closed() tvc.Time { return c.o.Oracle.Closed() }
+func (r *replica) Closed() tvc.Time { return r.c.o.Oracle.Closed() }
 
-// Complete is protocol.Inputs's: the claim of promise C1.
-func (c *Controller) Complete(id tvc.ID, closed tvc.Time) (physical, logical tvc.Frontier) {
+// Complete is protocol.Inputs's.
+func (r *replica) Complete(id tvc.ID, closed tvc.Time) (physical, logical tvc.Frontier) {
+	cl := r.c.complete(id, closed)
+	return cl.physical, cl.logical
+}
+
+// Stalled is protocol.Inputs's.
+func (r *replica) Stalled(id tvc.ID) {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if x := r.c.mu.collections[id]; x != nil && x.runs[r] != nil {
+		r.c.mu.stalled[stalled{r, id}] = struct{}{}
+	}
+}
+
+// stalled is a dataflow that has changes which it cannot take in before more is claimed about its inputs.
+type stalled struct {
+	r  *replica
+	id tvc.ID
+}
+
+// Applied says that closed time may have moved past a write, since it was applied or given up: what waited
+// for that can go on. Whoever calls Oracle.ApplyWrite or Oracle.Forget owes it.
+func (c *Controller) Applied() {
+	c.mu.Lock()
+	wake := c.takeStalledLocked()
+	c.mu.Unlock()
+	wakeAll(wake)
+}
+
+// takeStalledLocked gives the dataflows that are to be woken; they register again if that did not help.
+func (c *Controller) takeStalledLocked() map[stalled]struct{} {
+	if len(c.mu.stalled) == 0 {
+		return nil
+	}
+	wake := maps.Clone(c.mu.stalled)
+	clear(c.mu.stalled)
+	return wake
+}
+
+func wakeAll(wake map[stalled]struct{}) {
+	for s := range wake {
+		s.r.engine.Wake(s.id)
+	}
+}
+
+// complete works out the claim of promise C1, for no more than closed time.
+func (c *Controller) complete(id tvc.ID, closed tvc.Time) claim {
+	closed = min(closed, c.o.Oracle.Closed())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.mu.collections[id]
 	if x == nil {
-		return 0, 0
+		return claim{}
 	}
-	return x.complete(closed)
+	return c.claimLocked(x, closed)
 }
 
-// complete works the claim out, from the inputs' claims. The controller's lock is held.
-func (x *coll) complete(closed tvc.Time) (physical, logical tvc.Frontier) {
-	if x.create == nil {
+func (c *Controller) claimLocked(x *coll, closed tvc.Time) claim {
+	c.mu.walk++
+	return x.claim(closed, c.mu.walk)
+}
+
+// claim works the claim out from the inputs' claims. Of an index or subscription it is that of the run that
+// has got furthest.
+func (x *coll) claim(closed tvc.Time, walk uint64) claim {
+	if x.walk == walk {
+		return x.seen
+	}
+	x.walk = walk
+	switch {
+	case x.create == nil:
 		x.claimed = max(x.claimed, tvc.After(closed))
-		return x.shard.Upper(), x.claimed
-	}
-	if !x.hydrated {
-		return 0, 0
-	}
-	if x.claimed < tvc.After(closed) {
-		logical, settled := tvc.After(closed), true
-		for _, in := range x.inputs {
-			p, l := in.complete(closed)
-			logical = min(logical, l)
-			settled = settled && x.through[in.id] >= p
+		x.seen = claim{x.shard.Upper(), x.claimed}
+	case x.output != nil:
+		x.output.claim(x, closed, walk)
+		// Read after the claim was found true: what it speaks of is physically there.
+		upper := x.shard.Upper()
+		x.seen = claim{}
+		if x.output.hydrated {
+			x.seen = claim{upper, max(x.output.claimed, upper)}
 		}
-		if settled {
-			x.claimed = max(x.claimed, logical)
-		}
-	}
-	// Read after the claim was found true: what it speaks of is physically there.
-	return x.physical(), max(x.claimed, x.physical())
-}
-
-// physical is through where the collection's own updates go.
-func (x *coll) physical() tvc.Frontier {
-	if x.shard != nil {
-		return x.shard.Upper()
-	}
-	return x.upper
-}
-
-// Progress is protocol.Listener's.
-func (c *Controller) Progress(p protocol.Progress) {
-	c.mu.Lock()
-	x := c.mu.collections[p.ID]
-	if x == nil {
-		c.mu.Unlock()
-		return
-	}
-	x.hydrated = true
-	x.upper = max(x.upper, p.Upper)
-	for id, f := range p.Through {
-		x.through[id] = max(x.through[id], f)
-	}
-	x.notifyAll()
-	var wake []*coll
-	for _, d := range x.dependents {
-		wake = append(wake, d)
-	}
-	since := x.sinceLocked()
-	replicas := make([][]*engine.Engine, len(wake))
-	for i, d := range wake {
-		replicas[i] = c.mu.clusters[d.cluster]
-	}
-	own := c.mu.clusters[x.cluster]
-	c.mu.Unlock()
-	for i, d := range wake {
-		for _, e := range replicas[i] {
-			e.Wake(d.id)
-		}
-	}
-	if x.hold != nil {
-		x.hold.Downgrade(p.Upper - 1)
-	}
-	if x.create.Index != nil {
-		for _, e := range own {
-			e.Compact(x.id, since)
-		}
-	}
-}
-
-// Applied says that a write to tables has been applied to the oracle: closed time has passed it, and what
-// reads one of the tables beside others that were not written can go on. Whoever calls
-// Oracle.ApplyWrite owes it.
-func (c *Controller) Applied(tables ...tvc.ID) {
-	type target struct {
-		id      tvc.ID
-		engines []*engine.Engine
-	}
-	var wake []target
-	c.mu.Lock()
-	for _, id := range tables {
-		x := c.mu.collections[id]
-		if x == nil {
-			continue
-		}
-		for _, d := range x.dependents {
-			if len(d.inputs) > 1 {
-				wake = append(wake, target{d.id, c.mu.clusters[d.cluster]})
+	default:
+		x.seen = claim{}
+		for _, r := range x.runs {
+			if l := r.claim(x, closed, walk); l > x.seen.logical {
+				x.seen = claim{r.upper, l}
 			}
 		}
 	}
-	c.mu.Unlock()
-	for _, t := range wake {
-		for _, e := range t.engines {
-			e.Wake(t.id)
+	return x.seen
+}
+
+// claim gives the frontier below which a dataflow's output is complete: all inputs are complete below it, and
+// everything that is physically there of them is in the output.
+func (o *output) claim(x *coll, closed tvc.Time, walk uint64) tvc.Frontier {
+	if !o.hydrated {
+		return 0
+	}
+	if o.claimed < tvc.After(closed) {
+		logical, settled := tvc.After(closed), true
+		for _, in := range x.inputs {
+			cl := in.claim(closed, walk)
+			logical = min(logical, cl.logical)
+			settled = settled && o.through[in.id] >= cl.physical
 		}
+		if settled {
+			o.claimed = max(o.claimed, logical)
+		}
+	}
+	return max(o.claimed, o.upper)
+}
+
+// Progress is protocol.Listener's.
+func (r *replica) Progress(p protocol.Progress) {
+	c := r.c
+	c.mu.Lock()
+	x := c.mu.collections[p.ID]
+	if x == nil || x.runs[r] == nil {
+		c.mu.Unlock()
+		return // of a replica or a collection that is gone
+	}
+	o := x.runs[r].output
+	o.hydrated = true
+	o.upper = max(o.upper, p.Upper)
+	for _, in := range p.Through {
+		o.through[in.ID] = max(o.through[in.ID], in.Upper)
+	}
+	since, compact := x.compactLocked(o)
+	c.notifyAll(x)
+	wake := c.takeStalledLocked()
+	c.mu.Unlock()
+	if compact {
+		r.engine.Compact(x.id, since)
+	}
+	wakeAll(wake)
+}
+
+// compactLocked lets go what one output of an index or subscription no longer needs, of the inputs what none
+// of them needs. compact says that the index is to be compacted.
+func (x *coll) compactLocked(o *output) (since tvc.Frontier, compact bool) {
+	if x.hold == nil {
+		return 0, false
+	}
+	since = o.upper - 1
+	for _, held := range x.held {
+		since = min(since, held)
+	}
+	if since <= o.since {
+		return 0, false
+	}
+	o.since = since
+	least := since
+	for _, r := range x.runs {
+		least = min(least, r.since)
+	}
+	x.hold.Downgrade(least)
+	return since, x.create.Index != nil
+}
+
+// Reset is protocol.Listener's.
+func (r *replica) Reset(id tvc.ID) {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if x := r.c.mu.collections[id]; x != nil && x.runs[r] != nil && x.output == nil {
+		since := x.runs[r].since
+		x.runs[r].output = newOutput(since)
 	}
 }
 
-// notifyAll lets whoever waits for x, or for what is computed from it, look again.
-func (x *coll) notifyAll() {
+// notifyAll lets whoever waits for x, or for what is computed from it, look again. The controller's lock is
+// held.
+func (c *Controller) notifyAll(x *coll) {
+	c.mu.walk++
+	x.notifyAll(c.mu.walk)
+}
+
+func (x *coll) notifyAll(walk uint64) {
+	if x.walk == walk {
+		return
+	}
+	x.walk = walk
 	x.notify()
 	for _, d := range x.dependents {
-		d.notifyAll()
+		d.notifyAll(walk)
 	}
 }
 
 // Failed is protocol.Listener's.
-func (c *Controller) Failed(id tvc.ID, err error) {
+func (r *replica) Failed(id tvc.ID, err error) {
+	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if x := c.mu.collections[id]; x != nil {
-		x.err = brokenError(x.create.Plan.Name, err)
-		x.notifyAll()
+	x := c.mu.collections[id]
+	if x == nil || x.runs[r] == nil {
+		return
 	}
+	x.runs[r].err = err
+	for _, run := range x.runs {
+		if run.err == nil {
+			return // another replica goes on
+		}
+	}
+	x.err = brokenError(x.create.Plan.Name, err)
+	c.notifyAll(x)
 }
 
 // brokenError is what who reads a collection is told that cannot be kept up to date.
@@ -157,14 +234,16 @@ func brokenError(name string, reason error) error {
 // them cannot be.
 func (c *Controller) Wait(ctx context.Context, ids []tvc.ID, at tvc.Time) error {
 	for _, id := range ids {
-		if err := c.wait(ctx, id, at); err != nil {
+		err := c.await(ctx, id, func(x *coll) bool { return c.claimLocked(x, at).logical > tvc.Frontier(at) })
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *Controller) wait(ctx context.Context, id tvc.ID, at tvc.Time) error {
+// await returns when ready, which is asked with the lock held whenever the collection may have got further.
+func (c *Controller) await(ctx context.Context, id tvc.ID, ready func(x *coll) bool) error {
 	for {
 		c.mu.Lock()
 		x := c.mu.collections[id]
@@ -172,15 +251,13 @@ func (c *Controller) wait(ctx context.Context, id tvc.ID, at tvc.Time) error {
 			c.mu.Unlock()
 			return errDropped
 		}
-		_, logical := x.complete(at)
-		changed, err := x.changed, x.broken()
-		c.mu.Unlock()
-		switch {
-		case err != nil:
+		err := c.brokenLocked(x)
+		if err != nil || ready(x) {
+			c.mu.Unlock()
 			return err
-		case logical > tvc.Frontier(at):
-			return nil
 		}
+		changed := x.wait()
+		c.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -189,13 +266,19 @@ func (c *Controller) wait(ctx context.Context, id tvc.ID, at tvc.Time) error {
 	}
 }
 
-// broken gives the error of x or of what it is computed from.
-func (x *coll) broken() error {
-	if x.err != nil {
+// brokenLocked gives the error of x or of what it is computed from.
+func (c *Controller) brokenLocked(x *coll) error {
+	c.mu.walk++
+	return x.broken(c.mu.walk)
+}
+
+func (x *coll) broken(walk uint64) error {
+	if x.err != nil || x.walk == walk {
 		return x.err
 	}
+	x.walk = walk
 	for _, in := range x.inputs {
-		if err := in.broken(); err != nil {
+		if err := in.broken(walk); err != nil {
 			return err
 		}
 	}
@@ -203,17 +286,21 @@ func (x *coll) broken() error {
 }
 
 // Upper gives a time through which all the collections are complete already, as far as is known without
-// waiting, and not after closed time.
+// waiting, and not after closed time; 0 if one of them is not there yet.
 func (c *Controller) Upper(ids []tvc.ID) tvc.Time {
-	closed := c.Closed()
+	closed := c.o.Oracle.Closed()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	upper := tvc.After(closed)
 	for _, id := range ids {
-		if x := c.mu.collections[id]; x != nil {
-			_, logical := x.complete(closed)
-			upper = min(upper, logical)
+		x := c.mu.collections[id]
+		if x == nil {
+			continue
 		}
+		upper = min(upper, c.claimLocked(x, closed).logical)
+	}
+	if upper == 0 {
+		return 0
 	}
 	return upper.Last()
 }
@@ -224,7 +311,8 @@ type IndexHold struct {
 	x *coll
 }
 
-// HoldIndex holds an index from its since on, which it gives.
+// HoldIndex holds an index from a time on, which it gives: the first at which all its replicas can be read. A broken
+// one can be held too, but not be read.
 func (c *Controller) HoldIndex(id tvc.ID) (*IndexHold, tvc.Frontier, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -232,19 +320,16 @@ func (c *Controller) HoldIndex(id tvc.ID) (*IndexHold, tvc.Frontier, error) {
 	if x == nil {
 		return nil, 0, errDropped
 	}
+	since := tvc.Frontier(0)
+	if x.hold != nil {
+		since = x.hold.Since()
+	}
+	for _, r := range x.runs {
+		since = max(since, r.since)
+	}
 	h := &IndexHold{c: c, x: x}
-	since := x.sinceLocked()
 	x.held[h] = since
 	return h, since, nil
-}
-
-// Downgrade lets what is before f go.
-func (h *IndexHold) Downgrade(f tvc.Frontier) {
-	h.c.mu.Lock()
-	defer h.c.mu.Unlock()
-	if since, ok := h.x.held[h]; ok {
-		h.x.held[h] = max(since, f)
-	}
 }
 
 // Release ends the hold. More than once is harmless.
@@ -252,38 +337,4 @@ func (h *IndexHold) Release() {
 	h.c.mu.Lock()
 	defer h.c.mu.Unlock()
 	delete(h.x.held, h)
-}
-
-// sinceLocked is from when on an index must stay readable: its newest time, or what readers hold.
-func (x *coll) sinceLocked() tvc.Frontier {
-	if x.create == nil {
-		return 0
-	}
-	since := tvc.Frontier(x.create.AsOf)
-	if x.upper > 0 {
-		since = max(since, x.upper-1)
-	}
-	for _, held := range x.held {
-		since = min(since, held)
-	}
-	return since
-}
-
-// Status is how a dataflow stands, for system relations.
-type Status struct {
-	ID       tvc.ID
-	Hydrated bool
-	Upper    tvc.Frontier
-	Err      error
-}
-
-// Status gives how a collection's dataflow stands; false for one that has none.
-func (c *Controller) Status(id tvc.ID) (Status, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	x := c.mu.collections[id]
-	if x == nil || x.create == nil {
-		return Status{}, false
-	}
-	return Status{ID: id, Hydrated: x.hydrated, Upper: x.upper, Err: x.err}, true
 }

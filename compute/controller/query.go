@@ -2,8 +2,8 @@ package controller
 
 import (
 	"context"
+	"errors"
 
-	"github.com/tributary-db/tributary/compute/engine"
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/protocol"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -38,39 +38,59 @@ func (c *Controller) Query(ctx context.Context, q *Query) (Rows, error) {
 	if q.Lookup != nil {
 		return c.lookup(ctx, q)
 	}
-	run := c.local
+	on := c.local
 	if imports := q.Plan.Imports(); len(imports) > 0 {
 		if err := c.Wait(ctx, imports, q.At); err != nil {
 			return nil, err
 		}
 		var err error
-		if run, err = c.replica(q.Cluster); err != nil {
+		if on, err = c.replica(q.Cluster); err != nil {
 			return nil, err
 		}
 	}
-	return run.Query(ctx, &protocol.Query{Plan: q.Plan, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env})
+	return on.engine.Query(ctx, &protocol.Query{Plan: q.Plan, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env})
 }
 
-// lookup answers from an index.
+// lookup answers from the first replica on which the index is complete through the time.
 func (c *Controller) lookup(ctx context.Context, q *Query) (Rows, error) {
-	if err := c.Wait(ctx, []tvc.ID{q.Lookup.Index}, q.At); err != nil {
-		return nil, err
+	p := &protocol.Peek{Lookup: q.Lookup, Cols: q.Cols, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env}
+	for {
+		var on *replica
+		var err error
+		ready := func(x *coll) bool {
+			on, err = c.readableLocked(x, q.At)
+			return on != nil || err != nil
+		}
+		if failed := c.await(ctx, q.Lookup.Index, ready); failed != nil {
+			return nil, failed
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows, err := on.engine.Peek(ctx, p)
+		if !errors.Is(err, protocol.ErrNotReady) {
+			return rows, err
+		}
 	}
-	c.mu.Lock()
-	x := c.mu.collections[q.Lookup.Index]
-	c.mu.Unlock()
-	if x == nil {
-		return nil, errDropped
+}
+
+// readableLocked gives a replica on which an index can be read at a time, nil if there is none yet.
+func (c *Controller) readableLocked(x *coll, at tvc.Time) (*replica, error) {
+	replicas := c.mu.clusters[x.cluster]
+	if len(replicas) == 0 {
+		return nil, errNoReplica
 	}
-	run, err := c.replica(x.cluster)
-	if err != nil {
-		return nil, err
+	c.mu.walk++
+	for _, r := range replicas {
+		if run := x.runs[r]; run != nil && run.err == nil && run.claim(x, at, c.mu.walk) > tvc.Frontier(at) {
+			return r, nil
+		}
 	}
-	return run.Peek(ctx, &protocol.Peek{Lookup: q.Lookup, Cols: q.Cols, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env})
+	return nil, nil
 }
 
 // replica gives a replica of a cluster that queries can be sent to.
-func (c *Controller) replica(cluster tvc.ID) (*engine.Engine, error) {
+func (c *Controller) replica(cluster tvc.ID) (*replica, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if rs := c.mu.clusters[cluster]; len(rs) > 0 {

@@ -9,8 +9,9 @@
 //
 //	E1  a tick covers only times through which every input is complete, and no update is left out or taken
 //	    twice.
-//	E2  a dataflow whose tick fails is torn down and built anew from where its output stands; the second
-//	    failure without progress in between ends it (Listener.Failed). Others go on.
+//	E2  a dataflow that fails is torn down and built anew from where its output stands. Failures of
+//	    storage are waited out; the second of another kind at one place ends it (Listener.Failed). Others
+//	    go on.
 //	E3  an idle dataflow costs nothing.
 //
 // Engine is safe for concurrent use; Close ends its goroutines and waits for them.
@@ -26,6 +27,7 @@ import (
 	"github.com/tributary-db/tributary/compute/render"
 	"github.com/tributary-db/tributary/compute/sink"
 	"github.com/tributary-db/tributary/compute/source"
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/settings"
@@ -130,7 +132,10 @@ func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, err
 		index = d.index.Load()
 	}
 	if index == nil {
-		return nil, errDropped
+		return nil, protocol.ErrNotReady
+	}
+	if since := index.Since(); !tvc.After(p.At).Past(tvc.Time(since)) {
+		invariants.Failf("index %v is read at %v, before its since %v", p.Lookup.Index, p.At, since)
 	}
 	if err := index.Err(p.At); err != nil {
 		return nil, err
@@ -209,9 +214,9 @@ func (e *Engine) Query(ctx context.Context, q *protocol.Query) (protocol.Rows, e
 	return res.Finish()
 }
 
-// snapshots makes the feeds of a dataflow's first tick. inputs, if given, are the dataflow's own and are
-// advanced; else there are none to keep.
-func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs map[tvc.ID]*source.Input) (
+// snapshots makes the feeds of a dataflow's first tick, and counts the contents as read. inputs are the
+// dataflow's own, in the order of their sources; nil if there are none to keep.
+func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs []*source.Input) (
 	[]dataflow.Feed, func(), error) {
 	var feeds []dataflow.Feed
 	var streams []*source.Stream
@@ -225,8 +230,10 @@ func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time,
 			feeds = append(feeds, dataflow.Feed{Source: src.Node, Next: dataflow.Blocks([]*vec.Block{src.Rows}), Stable: true})
 			continue
 		}
-		in := inputs[src.ID]
-		if in == nil {
+		var in *source.Input
+		if len(inputs) > 0 {
+			in, inputs = inputs[0], inputs[1:]
+		} else {
 			sh, _, ok := e.o.Shard(src.ID)
 			if !ok {
 				return nil, closeAll, errDropped
@@ -235,7 +242,7 @@ func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time,
 		}
 		s, err := in.Snapshot(ctx, at)
 		if err != nil {
-			return nil, closeAll, err
+			return nil, closeAll, ofStorage(err)
 		}
 		streams = append(streams, s)
 		in.Advance(s.Upper)
@@ -252,7 +259,7 @@ func feedOf(flow *dataflow.Dataflow, s *source.Stream) func(context.Context) (*v
 			flow.Fail(s.Errs)
 			s.Errs = nil
 		}
-		return b, err
+		return b, ofStorage(err)
 	}
 }
 

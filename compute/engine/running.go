@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/compute/protocol"
@@ -26,17 +28,22 @@ type running struct {
 	// wake has one slot: a full channel already means "look again".
 	wake  chan struct{}
 	since atomic.Uint64 // an index's; see compact
+	// index is nil while the index is not filled.
 	index atomic.Pointer[sink.Index]
 
 	// What follows is the driving goroutine's alone, and new with each incarnation.
 	flow   *render.Rendered
-	inputs map[tvc.ID]*source.Input
+	inputs []*source.Input   // in the order of their sources
+	nodes  []dataflow.NodeID // the inputs' sources
 	upper  tvc.Frontier
-	sub    *sink.Subscribe
-	view   *viewDriver
-	taken  int // updates taken in since the view's last append
-	// advanced says that an incarnation got further than the one before it.
-	advanced bool
+	// attempt is the frontier of the tick under way, or of the last one.
+	attempt tvc.Frontier
+	filling *sink.Index // an index that is not to be read yet
+	sub     *sink.Subscribe
+	view    *viewDriver
+	taken   int // updates taken in since the view's last append
+	streams []stream
+	reads   []protocol.Read
 	// differs says that a view's stored contents are not its query's: the next incarnation corrects them.
 	differs bool
 }
@@ -72,32 +79,47 @@ func (d *running) run() {
 	defer close(d.done)
 	d.e.o.Metrics.running.Inc()
 	defer d.e.o.Metrics.running.Dec()
-	failures := 0
+	var h history
 	for {
-		d.advanced = false
 		err := d.incarnation()
 		if d.ctx.Err() != nil || err == nil {
 			return
 		}
-		var lost *sink.LostError
-		if errors.As(err, &lost) || errors.Is(err, errDiffers) {
-			continue // go on from where another writer has got, or correct what is stored
+		if d.c.Index != nil {
+			d.e.o.Listener.Reset(d.c.ID)
+			d.index.Store(nil)
 		}
-		if d.advanced {
-			failures = 0
-		}
-		if failures++; failures > 1 || d.c.Subscribe != nil {
-			d.e.o.Log.Error("dataflow failed", "dataflow", d.c.Plan.Name, "id", d.c.ID.String(), "error", err)
-			if d.c.Subscribe != nil {
-				d.c.Subscribe.Feed.Fail(err)
-			}
-			d.e.o.Listener.Failed(d.c.ID, err)
+		pause, over := h.judge(err, d)
+		switch {
+		case over == nil:
+		case d.c.Subscribe != nil:
+			d.c.Subscribe.Feed.Fail(over)
+			return
+		case isGone(over):
+			return // its drop is under way
+		default:
+			d.e.o.Log.Error("dataflow failed", "dataflow", d.c.Plan.Name, "id", d.c.ID.String(), "error", over)
+			d.e.o.Listener.Failed(d.c.ID, over)
 			return
 		}
-		d.e.o.Log.Warn("dataflow is built anew", "dataflow", d.c.Plan.Name, "id", d.c.ID.String(), "error", err)
-		if d.c.View != nil {
-			d.e.o.SinkMetrics.Rebuilt(d.c.Plan.Name)
+		if !d.sleep(pause) {
+			return
 		}
+	}
+}
+
+// sleep is false if the dataflow was ended meanwhile.
+func (d *running) sleep(pause time.Duration) bool {
+	if pause == 0 {
+		return true
+	}
+	t := time.NewTimer(pause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-d.ctx.Done():
+		return false
 	}
 }
 
@@ -108,12 +130,15 @@ func (d *running) incarnation() (err error) {
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("dataflow %s: %v\n%s", d.c.Plan.Name, v, debug.Stack())
+			d.e.o.Log.Error("panic in a dataflow", "dataflow", d.c.Plan.Name, "panic", v, "stack", string(debug.Stack()))
+			what, _, _ := strings.Cut(fmt.Sprint(v), "\n")
+			err = errors.New(what)
 		}
 		if d.view != nil {
 			d.view.close(cancel)
 		}
 	}()
+	d.upper, d.attempt, d.taken = 0, 0, 0
 	asOf, err := d.render(ctx)
 	if err != nil {
 		return err
@@ -139,7 +164,7 @@ func (d *running) incarnation() (err error) {
 // render makes the operators, and gives the time to start from.
 func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 	asOf = d.c.AsOf
-	d.view, d.sub = nil, nil
+	d.view, d.sub, d.filling = nil, nil, nil
 	var makeSink func(cols []types.T) (dataflow.ErrorSink, dataflow.Route)
 	switch {
 	case d.c.View != nil:
@@ -151,9 +176,8 @@ func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 		// An index that is built anew starts from what is held for it now.
 		asOf = max(asOf, tvc.Time(d.since.Load()))
 		makeSink = func(cols []types.T) (dataflow.ErrorSink, dataflow.Route) {
-			x := sink.NewIndex(d.e.o.Workers, cols, d.c.Index.Keys, tvc.Frontier(asOf))
-			d.index.Store(x)
-			return x, dataflow.ByKeys(d.c.Index.Keys)
+			d.filling = sink.NewIndex(d.e.o.Workers, cols, d.c.Index.Keys, tvc.Frontier(asOf))
+			return d.filling, dataflow.ByKeys(d.c.Index.Keys)
 		}
 	default:
 		makeSink = func(cols []types.T) (dataflow.ErrorSink, dataflow.Route) {
@@ -165,7 +189,7 @@ func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 	if err != nil {
 		return 0, err
 	}
-	d.inputs = map[tvc.ID]*source.Input{}
+	d.inputs, d.nodes = nil, nil
 	for _, src := range d.flow.Sources {
 		if src.Rows != nil {
 			continue
@@ -174,18 +198,21 @@ func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 		if !ok {
 			return 0, errDropped
 		}
-		d.inputs[src.ID] = source.New(src.ID, sh)
+		d.inputs, d.nodes = append(d.inputs, source.New(src.ID, sh)), append(d.nodes, src.Node)
 	}
 	return asOf, nil
 }
 
 // hydrate waits until all inputs are complete through asOf and takes their contents in.
 func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
+	d.attempt = tvc.After(asOf)
 	for d.completeBelow(asOf) < tvc.After(asOf) {
-		select {
-		case <-d.wake:
-		case <-ctx.Done():
-			return ctx.Err()
+		d.e.o.Inputs.Stalled(d.c.ID)
+		if d.completeBelow(asOf) >= tvc.After(asOf) {
+			break
+		}
+		if err := d.await(ctx, asOf); err != nil {
+			return err
 		}
 	}
 	feeds, closeAll, err := d.e.snapshots(ctx, d.flow, asOf, d.inputs)
@@ -200,17 +227,63 @@ func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
 	return d.emit(ctx)
 }
 
+// await sleeps until the dataflow is woken, or the clock has reached the time: a clock that was put back may
+// be behind what is stored.
+func (d *running) await(ctx context.Context, t tvc.Time) error {
+	var clock <-chan time.Time
+	if closed := d.e.o.Inputs.Closed(); closed < t {
+		timer := time.NewTimer(time.Duration(t-closed) * time.Microsecond)
+		defer timer.Stop()
+		clock = timer.C
+	}
+	select {
+	case <-d.wake:
+	case <-clock:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
+
 // completeBelow gives the frontier below which all inputs are complete, going by a closed time.
 func (d *running) completeBelow(closed tvc.Time) tvc.Frontier {
-	if len(d.inputs) == 0 {
-		return tvc.After(closed)
+	bound, _ := d.look(closed)
+	return bound
+}
+
+// news says what there is to take in.
+type news uint8
+
+const (
+	nothing  news = iota // no input has moved
+	tooEarly             // some input has, but not all are complete so far
+	emptily              // some input has, to where the dataflow is already: without a change
+	updates
+)
+
+// look gives the frontier below which all inputs are complete, going by a closed time, and whether anything
+// new is there below it.
+func (d *running) look(closed tvc.Time) (bound tvc.Frontier, what news) {
+	bound = tvc.After(closed)
+	for _, in := range d.inputs {
+		physical, logical := d.e.o.Inputs.Complete(in.ID, closed)
+		bound = min(bound, max(physical, logical))
+		switch {
+		case physical <= in.Read():
+		case physical <= d.upper:
+			in.Advance(physical)
+			what = max(what, emptily)
+		default:
+			what = updates
+		}
 	}
-	upper := tvc.Done
-	for id := range d.inputs {
-		physical, logical := d.e.o.Inputs.Complete(id, closed)
-		upper = min(upper, max(physical, logical))
+	if s := d.c.Subscribe; s != nil && s.UpTo != 0 {
+		bound = min(bound, s.UpTo)
 	}
-	return upper
+	if what == updates && bound <= d.upper {
+		what = tooEarly
+	}
+	return bound, what
 }
 
 // tick works one interval through the operators.
@@ -224,37 +297,44 @@ func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Fe
 	return err
 }
 
-// catchUp takes in what has come, until there is nothing more. over says that the subscription has ended.
+// catchUp takes in what has come, until there is nothing more that it could. over says that the subscription
+// has ended.
 func (d *running) catchUp(ctx context.Context) (over bool, err error) {
-	for {
+	for said := false; ; {
 		if d.view != nil {
 			if err := d.view.settle(ctx); err != nil {
 				return false, err
 			}
 		}
-		bound := d.completeBelow(d.e.o.Inputs.Closed())
-		if s := d.c.Subscribe; s != nil && s.UpTo != 0 {
-			bound = min(bound, s.UpTo)
-		}
-		if bound <= d.upper {
-			return d.over(), nil
-		}
-		if err := d.advance(ctx, bound); err != nil {
-			return false, err
-		}
-		if err := d.emit(ctx); err != nil {
-			return false, err
+		bound, what := d.look(d.e.o.Inputs.Closed())
+		switch {
+		case what == updates, what == emptily:
+			said = false
+			if what == updates {
+				err = d.advance(ctx, bound)
+			}
+			if err == nil {
+				err = d.emit(ctx)
+			}
+			if err != nil {
+				return false, err
+			}
+		case what == tooEarly && !said && !d.ended(bound):
+			d.e.o.Inputs.Stalled(d.c.ID)
+			said = true
+		default:
+			return d.ended(bound), nil
 		}
 	}
 }
 
-// over ends a subscription that has reached its end, or whose client has gone.
-func (d *running) over() bool {
+// ended ends a subscription that has everything up to its end, and says whether one is over.
+func (d *running) ended(bound tvc.Frontier) bool {
 	s := d.c.Subscribe
 	if s == nil {
 		return false
 	}
-	if s.UpTo != 0 && d.upper >= s.UpTo {
+	if s.UpTo != 0 && bound >= s.UpTo {
 		s.Feed.Finish()
 	}
 	return s.Feed.Ended()
@@ -262,22 +342,31 @@ func (d *running) over() bool {
 
 // emit hands on what ticks have put into the sink.
 func (d *running) emit(ctx context.Context) error {
-	d.advanced = true
 	switch {
 	case d.view != nil:
 		return d.view.emit(ctx)
 	case d.sub != nil:
-		d.sub.Deliver(d.upper)
+		if err := d.sub.Deliver(ctx, d.upper); err != nil {
+			return err
+		}
+	case d.index.Load() == nil:
+		d.index.Store(d.filling)
+		d.filling.Compact(tvc.Frontier(d.since.Load()))
 	}
-	d.e.o.Listener.Progress(protocol.Progress{ID: d.c.ID, Through: d.through(), Upper: d.upper})
+	d.progress()
 	return nil
 }
 
-// through gives how far each input was read.
-func (d *running) through() map[tvc.ID]tvc.Frontier {
-	m := make(map[tvc.ID]tvc.Frontier, len(d.inputs))
-	for id, in := range d.inputs {
-		m[id] = in.Read()
+// progress tells how far the dataflow has got.
+func (d *running) progress() {
+	d.reads = d.through(d.reads[:0])
+	d.e.o.Listener.Progress(protocol.Progress{ID: d.c.ID, Through: d.reads, Upper: d.upper})
+}
+
+// through appends how far each input was read.
+func (d *running) through(to []protocol.Read) []protocol.Read {
+	for _, in := range d.inputs {
+		to = append(to, protocol.Read{ID: in.ID, Upper: in.Read()})
 	}
-	return m
+	return to
 }

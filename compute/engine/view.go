@@ -22,6 +22,7 @@ type viewDriver struct {
 	lower  tvc.Frontier
 	flying *flight
 	landed chan error // one slot
+	reads  []protocol.Read
 }
 
 // startMode says what the first tick's result is for.
@@ -38,17 +39,19 @@ const (
 	correct
 )
 
-// What a view has read but not moved past durably keeps its inputs from being compacted. So after this many
-// updates, over this many microseconds, without a change of its own it appends an empty interval.
+// What a view has read but not moved past durably keeps its inputs from being compacted. So without a change
+// of its own it appends an empty interval once it has read so many updates, but not more often than once in
+// heldLeast, and at the latest, if it has read any, after heldMost: microseconds.
 const (
-	holdingBack = 64 << 10
-	holdingTime = 1_000_000
+	heldUpdates = 64 << 10
+	heldLeast   = 1_000_000
+	heldMost    = 10_000_000
 )
 
 // flight is an append under way.
 type flight struct {
 	upper   tvc.Frontier
-	through map[tvc.ID]tvc.Frontier
+	through []protocol.Read
 }
 
 // newViewDriver makes the sink of a view, and gives the time to start from.
@@ -59,7 +62,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 	}
 	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), lower: sh.Upper(), start: verify}
 	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, Settings: d.e.o.Settings,
-		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: name}
+		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: name, Log: d.e.o.Log}
 	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
 	switch {
 	case d.c.View.Fresh && v.lower == tvc.Frontier(d.c.AsOf):
@@ -69,6 +72,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 		d.differs, v.start = false, correct
 		return v, max(d.e.o.Inputs.Closed(), v.lower.Last()), nil
 	}
+	v.sink.CountOnly(true)
 	return v, v.lower.Last(), nil
 }
 
@@ -96,11 +100,17 @@ func (v *viewDriver) next(ctx context.Context) error {
 	switch {
 	case v.flying != nil:
 		return nil
-	case v.sink.Dirty(), v.d.taken >= holdingBack && v.d.upper-v.lower > holdingTime:
+	case v.sink.Dirty(), v.holdsBack():
 		return v.launch(ctx)
 	}
-	v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: v.d.through(), Upper: v.d.upper})
+	v.d.progress()
 	return nil
+}
+
+// holdsBack says whether the inputs have waited long enough for the view to move on.
+func (v *viewDriver) holdsBack() bool {
+	behind := v.d.upper - v.lower
+	return v.d.taken >= heldUpdates && behind > heldLeast || v.d.taken > 0 && behind > heldMost
 }
 
 // launch appends what has gathered.
@@ -108,9 +118,10 @@ func (v *viewDriver) launch(ctx context.Context) error {
 	iv := v.sink.Seal()
 	iv.Lower, iv.Upper = v.lower, v.d.upper
 	v.d.taken = 0
-	v.flying = &flight{upper: iv.Upper, through: v.d.through()}
+	v.reads = v.d.through(v.reads[:0])
+	v.flying = &flight{upper: iv.Upper, through: v.reads}
 	v.d.e.wg.Go(func() {
-		v.landed <- v.app.Append(ctx, iv)
+		v.landed <- ofStorage(v.app.Append(ctx, iv))
 		v.d.signal()
 	})
 	return nil
@@ -142,6 +153,7 @@ func (v *viewDriver) verify(ctx context.Context) error {
 	iv := v.sink.Seal()
 	content := iv.Content()
 	iv.Discard(ctx, v.o.Staging)
+	v.sink.CountOnly(false)
 	stored, upper := v.shard.Fingerprint()
 	if upper != v.d.upper {
 		return &sink.LostError{Upper: upper}
@@ -158,13 +170,13 @@ func (v *viewDriver) verify(ctx context.Context) error {
 func (v *viewDriver) takeBack(ctx context.Context) error {
 	scan, err := v.shard.Snapshot(ctx, v.lower.Last(), shard.ScanOptions{})
 	if err != nil {
-		return err
+		return ofStorage(err)
 	}
 	defer scan.Close()
 	for {
 		b, err := scan.Next(ctx)
 		if err != nil || b == nil {
-			return err
+			return ofStorage(err)
 		}
 		if err := v.sink.TakeBack(b, v.d.upper.Last()); err != nil {
 			return err

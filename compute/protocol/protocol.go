@@ -2,8 +2,9 @@
 //
 // The controller says Create once for an ID, then any number of Compact and Wake, and last Compact with
 // Done, which ends it. Peek may name an index from its Create on. The replica answers through the
-// Listener: Progress any number of times after Create, each no less than the one before; Failed if the
-// dataflow cannot go on, after which nothing more is said about it.
+// Listener: Progress any number of times after Create, each no less than the one before; Reset when it has
+// begun anew and what it said of an index no longer holds; Failed if the dataflow cannot go on, after which
+// nothing more is said about it.
 //
 // Promises of a replica: what it says with Progress has happened, durably where it is said to be; a
 // Create is answered by work, never by waiting.
@@ -11,6 +12,7 @@ package protocol
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/sql/scalar"
@@ -28,7 +30,8 @@ type Replica interface {
 	Compact(id tvc.ID, since tvc.Frontier)
 	// Wake says that an input of a dataflow may have become complete further than before.
 	Wake(id tvc.ID)
-	// Peek reads an index, which must be complete through the time and not compacted past it.
+	// Peek reads an index, which must be complete through the time and not compacted past it. ErrNotReady
+	// if it has begun anew meanwhile.
 	Peek(ctx context.Context, p *Peek) (Rows, error)
 	// Query runs a plan once, over inputs that are complete through the time and held at it.
 	Query(ctx context.Context, q *Query) (Rows, error)
@@ -91,12 +94,21 @@ type Rows interface {
 	Next(ctx context.Context) (*vec.Block, error)
 }
 
+// ErrNotReady says that an index is not there to be read at the moment: Reset was or Progress will be said.
+var ErrNotReady = errors.New("the index is not there yet")
+
+// Read says through where an input was read.
+type Read struct {
+	ID    tvc.ID
+	Upper tvc.Frontier
+}
+
 // Progress says how far a dataflow has got.
 type Progress struct {
 	ID tvc.ID
 	// Through has, for each input, the physical upper through which its changes are in the dataflow's
-	// output (in its shard, durably; in its arrangement; at its client).
-	Through map[tvc.ID]tvc.Frontier
+	// output (in its shard, durably; in its arrangement; at its client). It is lent for the call.
+	Through []Read
 	// Upper is complete: the output has everything below it.
 	Upper tvc.Frontier
 }
@@ -104,6 +116,8 @@ type Progress struct {
 // Listener hears from replicas. Its methods may be called from any goroutine and must not wait.
 type Listener interface {
 	Progress(p Progress)
+	// Reset says that an index has begun anew: it is not there until the next Progress.
+	Reset(id tvc.ID)
 	// Failed says that a dataflow has ended for good.
 	Failed(id tvc.ID, err error)
 }
@@ -115,4 +129,7 @@ type Inputs interface {
 	// Complete gives a claim: with everything physically below physical, the collection is complete below
 	// logical, closed being the closed time to go by.
 	Complete(id tvc.ID, closed tvc.Time) (physical, logical tvc.Frontier)
+	// Stalled says that a dataflow has changes that it cannot take in before Complete claims more. It is
+	// woken once when that may be so; having said it, it must ask Complete once more before it sleeps.
+	Stalled(id tvc.ID)
 }

@@ -18,6 +18,9 @@ import (
 // ErrNotConserved says that what was about to be appended is not what the workers reported.
 var ErrNotConserved = errors.New("the rows to append are not the rows that the workers reported")
 
+// ErrPanic says that an append ended in a panic, whose stack is in the log.
+var ErrPanic = errors.New("panic")
+
 // LostError says that somebody else appended to the view first.
 type LostError struct{ Upper tvc.Frontier }
 
@@ -53,7 +56,7 @@ func (a *Appender) attempt(f func() error) (err error) {
 		if v := recover(); v != nil {
 			a.o.Log.Error("append panicked", "view", a.o.Name, "panic", v, "stack", string(debug.Stack()))
 			what, _, _ := strings.Cut(fmt.Sprint(v), "\n")
-			err = fmt.Errorf("append to %s: %s", a.o.Name, what)
+			err = fmt.Errorf("append to %s: %w: %s", a.o.Name, ErrPanic, what)
 		}
 	}()
 	return f()

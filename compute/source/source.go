@@ -27,12 +27,15 @@ type Input struct {
 	cols int
 	// read is the physical upper read through.
 	read tvc.Frontier
+	// small gathers blocks that are not worth a round each. Streams of one input are not read side by side.
+	small *vec.Block
 }
 
 // New makes the input of a collection.
 func New(id tvc.ID, sh *shard.Shard) *Input {
 	schema, _ := sh.Schema()
-	return &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols)}
+	return &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols),
+		small: vec.NewBlock(schema.Rel.Kinds(), 0)}
 }
 
 // HasErrors says that the rows may have errors among them.
@@ -45,6 +48,10 @@ func (in *Input) Read() tvc.Frontier { return in.read }
 type Stream struct {
 	in   *Input
 	scan *shard.Scan
+	// ahead is a block that comes after those that were gathered.
+	ahead *vec.Block
+	// uniform leaves the times out.
+	uniform bool
 	// Upper is through where it reads.
 	Upper tvc.Frontier
 	// Errs are the errors met so far: one Bytes column, with diffs and, for updates, times. Whoever takes
@@ -55,15 +62,11 @@ type Stream struct {
 // Snapshot reads the contents at asOf, through which the collection must be complete. It counts as read
 // once Advance says so, as do Updates.
 func (in *Input) Snapshot(ctx context.Context, asOf tvc.Time) (*Stream, error) {
-	at, upper := asOf, in.Shard.Upper()
-	if !upper.Past(asOf) && upper > 0 {
-		at = upper.Last() // complete through asOf, so nothing happened since
-	}
-	scan, err := in.Shard.Snapshot(ctx, at, shard.ScanOptions{Consolidate: in.Consolidate})
+	scan, err := in.Shard.Snapshot(ctx, asOf, shard.ScanOptions{Consolidate: in.Consolidate})
 	if err != nil {
 		return nil, err
 	}
-	return &Stream{in: in, scan: scan, Upper: min(upper, tvc.After(asOf))}, nil
+	return &Stream{in: in, scan: scan, Upper: scan.Upper()}, nil
 }
 
 // Updates reads the changes since what was read before, up to the time bound; nil if there can be none.
@@ -81,11 +84,68 @@ func (in *Input) Updates(ctx context.Context, lower, bound tvc.Frontier) (*Strea
 	return &Stream{in: in, scan: scan, Upper: upper}, nil
 }
 
+// Cut gives a frontier at most bound such that about so many rows at most are left to be read below it.
+func (in *Input) Cut(lower, bound tvc.Frontier, rows int) tvc.Frontier {
+	lower = max(lower, in.read)
+	if bound <= lower {
+		return bound
+	}
+	return in.Shard.Cut(lower, bound, rows)
+}
+
 // Advance says that everything below upper was read.
 func (in *Input) Advance(upper tvc.Frontier) { in.read = max(in.read, upper) }
 
+// Times says between which times the changes lie; ok is false if there are none.
+func (s *Stream) Times() (first, last tvc.Time, ok bool) { return s.scan.Times() }
+
+// Uniform leaves the times out of the blocks: all are the same.
+func (s *Stream) Uniform() { s.uniform = true }
+
+// smallRows is how many rows make a block worth a round of its own; blocks of fewer are put together.
+const smallRows = 2048
+
 // Next gives the next block, nil at the end; borrowed until the next call.
 func (s *Stream) Next(ctx context.Context) (*vec.Block, error) {
+	if b := s.ahead; b != nil {
+		s.ahead = nil
+		return s.timed(b), nil
+	}
+	small := s.in.small
+	small.Reset()
+	for small.Len < smallRows {
+		b, err := s.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			break
+		}
+		if b.Len >= smallRows {
+			if small.Len == 0 {
+				return s.timed(b), nil
+			}
+			s.ahead = b
+			break
+		}
+		small.AppendBlock(b)
+	}
+	if small.Len == 0 {
+		return nil, nil
+	}
+	return s.timed(small), nil
+}
+
+// timed takes the times off, if that is asked for.
+func (s *Stream) timed(b *vec.Block) *vec.Block {
+	if !s.uniform || b.Times == nil {
+		return b
+	}
+	return &vec.Block{Len: b.Len, Cols: b.Cols, Diffs: b.Diffs}
+}
+
+// next gives the scan's next block without the errors.
+func (s *Stream) next(ctx context.Context) (*vec.Block, error) {
 	for {
 		b, err := s.scan.Next(ctx)
 		if err != nil || b == nil {

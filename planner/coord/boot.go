@@ -157,35 +157,20 @@ func (c *Coord) writeCatalog(ctx context.Context, changes *catalog.Changes, ops 
 		err = fmt.Errorf("change the catalog: %v", out.Refused)
 	}
 	if err != nil {
-		c.forgetTime(t, c.tables()...)
+		c.forgetTime(t)
 		written.Discard(committing)
 		return c.storeError(err)
 	}
-	return c.applyTime(t, c.tables()...)
-}
-
-// tables lists the tables there are.
-func (c *Coord) tables() []tvc.ID {
-	snap := c.Catalog()
-	if snap == nil {
-		return nil
-	}
-	var ids []tvc.ID
-	for it := range snap.Items() {
-		if it.Kind == catalog.Table {
-			ids = append(ids, it.ID)
-		}
-	}
-	return ids
+	return c.applyTime(t)
 }
 
 // setCluster gives a cluster its replicas.
 func (c *Coord) setCluster(cl *catalog.Cluster) {
-	var workers []int
+	var replicas []controller.ReplicaDesc
 	for _, r := range cl.Replicas {
-		workers = append(workers, r.Size.Scale*r.Size.Workers)
+		replicas = append(replicas, controller.ReplicaDesc{ID: r.ID, Workers: r.Size.Total()})
 	}
-	c.control.SetCluster(cl.ID, workers...)
+	c.control.SetCluster(cl.ID, replicas...)
 }
 
 // openAll opens every collection, in an order in which inputs come first, and starts what computes them.

@@ -198,20 +198,20 @@ func (c *Coord) tryGroup(group []*pendingCommit) (refused []*pendingCommit) {
 		}
 		return nil
 	case err != nil:
-		c.forgetTime(t, tablesOf(going)...)
+		c.forgetTime(t)
 		for _, p := range going {
 			c.refuse(p, c.storeError(err))
 		}
 		return nil
 	case !out.Done():
-		c.forgetTime(t, tablesOf(going)...)
+		c.forgetTime(t)
 		for _, p := range going {
 			p.err = refusedError(p, out.Refused)
 		}
 		return going
 	}
 	c.commit.wrote(going, t)
-	err = c.applyTime(t, tablesOf(going)...)
+	err = c.applyTime(t)
 	for _, p := range going {
 		c.answer(p, t, err)
 	}
@@ -219,20 +219,17 @@ func (c *Coord) tryGroup(group []*pendingCommit) (refused []*pendingCommit) {
 }
 
 // applyTime says that the write at t is durable; when it returns nil every read sees it.
-func (c *Coord) applyTime(t tvc.Time, tables ...tvc.ID) error {
+func (c *Coord) applyTime(t tvc.Time) error {
 	err := c.oracle.ApplyWrite(context.Background(), t)
-	c.closedMoved(tables)
+	c.control.Applied()
 	return err
 }
 
 // forgetTime says that there is no write at t.
-func (c *Coord) forgetTime(t tvc.Time, tables ...tvc.ID) {
+func (c *Coord) forgetTime(t tvc.Time) {
 	c.oracle.Forget(t)
-	c.closedMoved(tables)
+	c.control.Applied()
 }
-
-// closedMoved tells what reads the tables that closed time may have gone on.
-func (c *Coord) closedMoved(tables []tvc.ID) { c.control.Applied(tables...) }
 
 // admit checks what the transactions have read, each also against those before it in the group, and gives
 // those that may go, with what they append. The others are answered, also those that were cancelled.
@@ -288,18 +285,6 @@ func (l *commitLine) wrote(group []*pendingCommit, t tvc.Time) {
 			l.mu.last[w.id] = t
 		}
 	}
-}
-
-// tablesOf lists the tables that a group writes to, each once.
-func tablesOf(group []*pendingCommit) []tvc.ID {
-	var tables []tvc.ID
-	for _, p := range group {
-		for _, w := range p.writes {
-			tables = append(tables, w.id)
-		}
-	}
-	slices.SortFunc(tables, tvc.ID.Compare)
-	return slices.Compact(tables)
 }
 
 // refuse answers a transaction that determinately did not happen, and drops what it had written.

@@ -40,7 +40,7 @@ func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o ReadOptions) (Read, er
 	}
 	since, err := r.take(ids, o.All)
 	if err == nil {
-		r.at, err = c.chooseTime(ctx, r.held, since, o)
+		r.at, err = c.chooseTime(ctx, ids, since, o)
 	}
 	if err != nil {
 		r.Release()
@@ -281,43 +281,71 @@ type feed struct {
 
 // Next is Feed's.
 func (f *feed) Next(ctx context.Context) (Delivery, bool, error) {
-	for {
-		tick, stop := ctx, context.CancelFunc(func() {})
-		if f.progress {
-			tick, stop = context.WithTimeoutCause(ctx, progressInterval, errProgress)
-		}
-		rows, upper, ok, err := f.sub.Next(tick)
-		stop()
-		if err == errProgress {
-			if f.passed(ctx) {
-				return Delivery{Upper: f.upper}, true, nil
-			}
-			continue
-		}
-		if ok {
-			f.upper = max(f.upper, upper)
-		}
-		return Delivery{Rows: rows, Upper: upper}, ok, f.read.explain(f.ids, err)
+	d, ok, err := f.await(ctx)
+	return d, ok, f.read.explain(f.ids, err)
+}
+
+// await waits for what comes next.
+func (f *feed) await(ctx context.Context) (Delivery, bool, error) {
+	if !f.progress && f.upTo == 0 {
+		return f.next(ctx)
 	}
+	for {
+		tick, stop := context.WithTimeoutCause(ctx, f.pause(), errProgress)
+		d, ok, err := f.next(tick)
+		if err == errProgress {
+			d, ok, err = f.passed(ctx, tick)
+		}
+		stop()
+		if err != errProgress {
+			return d, ok, err
+		}
+	}
+}
+
+// next gives the next delivery.
+func (f *feed) next(ctx context.Context) (Delivery, bool, error) {
+	rows, upper, ok, err := f.sub.Next(ctx)
+	if ok {
+		f.upper = max(f.upper, upper)
+	}
+	return Delivery{Rows: rows, Upper: upper}, ok, err
+}
+
+// pause is for how long it is of no use to look whether time alone has passed.
+func (f *feed) pause() time.Duration {
+	if f.upTo == 0 || f.upTo == tvc.Done {
+		return progressInterval
+	}
+	left := time.Duration(f.upTo-min(f.upTo, tvc.Frontier(f.c.oracle.Closed()))) * time.Microsecond
+	return min(max(left, time.Millisecond), progressInterval)
 }
 
 var errProgress = pgerr.New(pgerr.InternalError, "time for progress")
 
-// passed says whether the subscription has become complete further although nothing came.
-func (f *feed) passed(ctx context.Context) bool {
+// passed finds out through where the subscription has become complete by time alone: that may be its end, or
+// worth telling; errProgress if neither. expired is a context that has ended.
+func (f *feed) passed(ctx, expired context.Context) (Delivery, bool, error) {
 	now, err := f.c.oracle.ReadTime(ctx)
 	if err != nil {
-		return false
+		return Delivery{}, false, err
 	}
-	upper := f.sub.Complete(now)
+	complete := f.sub.Complete(now)
+	// What is below it is there by now, and goes first.
+	if d, ok, err := f.next(expired); err != errProgress {
+		return d, ok, err
+	}
 	if f.upTo != 0 {
-		upper = min(upper, f.upTo)
+		complete = min(complete, f.upTo)
 	}
-	if upper <= f.upper {
-		return false
+	switch {
+	case f.progress && complete > f.upper:
+		f.upper = complete
+		return Delivery{Upper: complete}, true, nil
+	case f.upTo != 0 && complete >= f.upTo:
+		return Delivery{}, false, nil
 	}
-	f.upper = upper
-	return true
+	return Delivery{}, false, errProgress
 }
 
 // Close is Feed's.

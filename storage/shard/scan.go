@@ -112,6 +112,9 @@ func (sc *Scan) Times() (first, last tvc.Time, ok bool) {
 	return first, last, ok
 }
 
+// Upper is through where the scan reads: everything below it, as far as it was asked for.
+func (sc *Scan) Upper() tvc.Frontier { return sc.to }
+
 // Next gives the next block, nil at the end. The block is borrowed until the next call and is never written
 // to: it may be shared with other readers.
 func (sc *Scan) Next(ctx context.Context) (*vec.Block, error) {

@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/tributary-db/tributary/sql/invariants"
+	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/part"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -240,6 +242,13 @@ var ErrSealed = errors.New("shard has been dropped")
 
 // ErrNotFound says that there is no such shard.
 var ErrNotFound = errors.New("shard does not exist")
+
+// IsDamage says whether an error is that what is stored cannot be read: damaged, missing, or with counts past all
+// bounds. To try again is of no use.
+func IsDamage(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, part.ErrCorrupt) || errors.Is(err, part.ErrOverflow) ||
+		errors.Is(err, blob.ErrNotFound)
+}
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
 	took := timed(s.client.metrics.putSeconds)
