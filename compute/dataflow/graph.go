@@ -151,6 +151,7 @@ type Dataflow struct {
 	lanes   []*Lane
 	errs    errorSet
 	ticked  bool
+	oneLane bool
 }
 
 // New makes an empty graph whose state is in the given number of shares.
@@ -175,8 +176,9 @@ func (d *Dataflow) Fail(errs *vec.Block) {
 	}
 }
 
-// Workers is the number of shares.
-func (d *Dataflow) Workers() int { return d.workers }
+// OneLane makes all ticks run on the goroutine that calls Tick, however many rows they have: for a dataflow that
+// reads nothing.
+func (d *Dataflow) OneLane() { d.oneLane = true }
 
 // Source adds a node whose rows come from outside, with each tick.
 func (d *Dataflow) Source(kinds []types.Kind) NodeID {

@@ -100,12 +100,14 @@ type frame struct {
 }
 
 // Flush sends on what the Transform being applied has put into its out, and empties it: for one that makes
-// many rows of one. The error is the tick's context's.
+// many rows of one. They are absorbed at once, as all of them together may be more than there is room for.
+// The error is the tick's context's.
 func (l *Lane) Flush(out *vec.Block) error {
 	at := l.at
 	l.push(at.run, at.node, out)
 	l.at = at
 	out.Reset()
+	at.run.absorbNow(l)
 	return at.run.ctx.Err()
 }
 

@@ -54,8 +54,10 @@ type run struct {
 	tick Tick
 	// big says that the tick has shown itself worth several goroutines.
 	big bool
-	// begun are the operators touched, in order.
+	// touched are the operators that the tick has reached, in that order.
 	touched []NodeID
+	// now is held by a lane that absorbs in the middle of a round.
+	now sync.Mutex
 }
 
 // Tick works one interval of time through the graph. On an error (the context's, a feed's, or an
@@ -264,6 +266,26 @@ func (r *run) absorbAll() error {
 	return err
 }
 
+// absorbNow hands what one lane has staged to the operators' shares, in the middle of a round. One lane at a time
+// does so, and nothing else is absorbed during a round (K1).
+func (r *run) absorbNow(l *Lane) {
+	r.now.Lock()
+	defer r.now.Unlock()
+	for _, p := range l.filled {
+		n := r.d.nodes[p.node]
+		for w, b := range p.staged[l.index] {
+			if b == nil || b.Len == 0 {
+				continue
+			}
+			r.big = r.big || b.Len >= parallelRows
+			r.touch(p.node, n, w)
+			n.op.Absorb(l, w, p.index, b)
+			b.Reset()
+		}
+	}
+	l.filled = l.filled[:0]
+}
+
 // deliver adds an arrival to the work list.
 func deliver(work []delivery, n *node, share int, a arrival) []delivery {
 	for i := range work {
@@ -278,7 +300,7 @@ func deliver(work []delivery, n *node, share int, a arrival) []delivery {
 // each calls f for 0 ≤ i < n, on several lanes if the tick is big.
 func (r *run) each(n int, f func(lane *Lane, i int)) error {
 	lanes := 1
-	if r.big && n > 1 {
+	if r.big && n > 1 && !r.d.oneLane {
 		lanes = min(n, r.d.sched.width(r.d.workers))
 	}
 	if lanes == 1 {

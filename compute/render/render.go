@@ -83,6 +83,9 @@ func Render(p *plan.Dataflow, o Options) (*Rendered, error) {
 	last := &p.Nodes[p.Result()]
 	sink, route := o.Sink(last.Cols)
 	r.flow.Operator(nil, []dataflow.Port{{From: r.nodes[p.Result()], Route: route}}, nil, sink)
+	if len(r.gets) == 0 {
+		r.flow.OneLane()
+	}
 	r.out.Flow = r.flow
 	return &r.out, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -453,4 +454,42 @@ func describe(df *plan.Dataflow) string {
 		s += fmt.Sprintf("%d: %T%+v %v\n", i, n.Op, n.Op, n.Inputs)
 	}
 	return s
+}
+
+// TestConstantsRunOnOneGoroutine: what reads no collection starts no goroutine, however many rows it makes.
+func TestConstantsRunOnOneGoroutine(t *testing.T) {
+	before, most := runtime.NumGoroutine(), 0
+	watch := fnRow("watch", []types.T{types.TInt8}, types.TInt8, func(a []vec.Datum) (vec.Datum, error) {
+		most = max(most, runtime.NumGoroutine())
+		return a[0], nil
+	})
+	series := &scalar.TableFunc{Name: "series", Rows: func(_ scalar.Env, _ []vec.Datum, emit func(row ...vec.Datum) error) error {
+		for i := range int64(50_000) {
+			if err := emit(vec.IntOf(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	one := []types.T{types.TInt8}
+	watched := scalar.MFP{Arity: 1, Map: []scalar.Expr{&scalar.Call{Func: watch, Args: []scalar.Expr{col(0)}, T: types.TInt8}}, Project: []int{1}}
+	df := &plan.Dataflow{Name: "test", Nodes: []plan.Node{
+		{Op: &plan.Constant{Rows: &vec.Block{Len: 1}}},
+		{Op: &plan.TableFunc{Func: series}, Inputs: []plan.NodeID{0}, Cols: one},
+		{Op: &plan.Reduce{Keys: 1}, Inputs: []plan.NodeID{1}, Cols: one},
+		{Op: &plan.MFP{MFP: watched}, Inputs: []plan.NodeID{2}, Cols: one},
+	}}
+	sink := &collect{rows: map[uint64]plantest.Rows{}, errs: map[uint64]map[string]int64{}}
+	rd, err := render.Render(df, render.Options{Workers: 4, Sched: dataflow.NewScheduler(),
+		Sink: func([]types.T) (dataflow.ErrorSink, dataflow.Route) { return sink, dataflow.ToFirst() }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	feed := dataflow.Feed{Source: rd.Sources[0].Node, Next: dataflow.Blocks([]*vec.Block{rd.Sources[0].Rows}), Stable: true}
+	if err := rd.Flow.Tick(context.Background(), dataflow.Tick{Upper: 2, At: 1}, []dataflow.Feed{feed}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(sink.rows[1]); n != 50_000 || most != before {
+		t.Errorf("%d rows; %d goroutines were running, %d before", n, most, before)
+	}
 }
