@@ -77,9 +77,6 @@ func (b *Builder) enlarge() {
 	}
 }
 
-// Empty says whether nothing was added since Reset.
-func (b *Builder) Empty() bool { return len(b.offs) == 1 && len(b.runs) == 0 }
-
 // Finish gives what was added as runs, newest last; none if all cancelled. The Builder must be Reset
 // before it is used again.
 func (b *Builder) Finish() []*Run {

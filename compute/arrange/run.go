@@ -39,24 +39,11 @@ func (p *page) diff(i int) int64 {
 type Run struct {
 	pages []*page
 	rows  int
-	size  int
 	// at is the time of all rows of pages without times, and the greatest time of the others.
 	at tvc.Time
 	// first is the least time.
 	first tvc.Time
 }
-
-// Rows counts the updates.
-func (r *Run) Rows() int { return r.rows }
-
-// Size is about how many bytes the run takes.
-func (r *Run) Size() int { return r.size }
-
-// At is the greatest time of its updates.
-func (r *Run) At() tvc.Time { return r.at }
-
-// First is the least time of its updates.
-func (r *Run) First() tvc.Time { return r.first }
 
 // writer appends sorted rows to a new run.
 type writer struct {
@@ -122,7 +109,6 @@ func (w *writer) endPage() {
 	if cap(p.offs)-len(p.offs) > len(p.offs)/4 {
 		p.offs = append(make([]uint32, 0, len(p.offs)), p.offs...)
 	}
-	w.run.size += len(p.data) + 4*len(p.offs) + 8*len(p.diffs) + 8*len(p.times) + 128
 	w.run.pages = append(w.run.pages, p)
 	w.page = nil
 }

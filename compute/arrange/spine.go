@@ -43,29 +43,8 @@ func (s *Spine) Runs() []*Run {
 	return nil
 }
 
-// Since is from when on the spine can be read.
-func (s *Spine) Since() tvc.Frontier { return s.since }
-
 // Advance promises that no cursor will be opened before since again.
 func (s *Spine) Advance(since tvc.Frontier) { s.since = max(s.since, since) }
-
-// Rows counts the updates kept.
-func (s *Spine) Rows() int {
-	n := 0
-	for _, r := range s.Runs() {
-		n += r.rows
-	}
-	return n
-}
-
-// Size is about how many bytes the spine holds.
-func (s *Spine) Size() int {
-	n := 0
-	for _, r := range s.Runs() {
-		n += r.size
-	}
-	return n
-}
 
 // Insert adds runs, whose times are after all that were inserted before, and merges a little.
 func (s *Spine) Insert(runs []*Run) {
@@ -80,19 +59,6 @@ func (s *Spine) Insert(runs []*Run) {
 	s.schedule()
 	s.step(mergeFuel*n + mergeFloor)
 	s.publish()
-}
-
-// Step merges up to fuel rows and says whether there is more to merge.
-func (s *Spine) Step(fuel int) bool {
-	s.schedule()
-	s.step(fuel)
-	s.publish()
-	for _, it := range s.items {
-		if it.merge != nil {
-			return true
-		}
-	}
-	return false
 }
 
 func (it *item) rows() int {

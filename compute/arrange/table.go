@@ -12,7 +12,7 @@ import (
 type Table struct {
 	// index has slot+1 at a key's place, 0 where there is none. Its length is a power of two.
 	index []uint32
-	// tags has the high half of each slot's hash, so that most other keys are ruled out unread.
+	// hashes has each slot's hash, so that most other keys are ruled out unread.
 	hashes []uint64
 	keys   []byte
 	spans  []span
@@ -31,24 +31,6 @@ func (t *Table) Slots() int { return len(t.spans) }
 
 // Key is the key in a slot; borrowed until the next Put or Remove.
 func (t *Table) Key(slot int32) []byte { s := t.spans[slot]; return t.keys[s.from:s.to:s.to] }
-
-// Find gives the key's slot, or -1.
-func (t *Table) Find(key []byte) int32 {
-	if len(t.index) == 0 {
-		return -1
-	}
-	h := xxh3.Hash(key)
-	mask := uint64(len(t.index) - 1)
-	for i := h & mask; ; i = (i + 1) & mask {
-		s := t.index[i]
-		if s == 0 {
-			return -1
-		}
-		if t.hashes[s-1] == h && bytes.Equal(t.Key(int32(s-1)), key) {
-			return int32(s - 1)
-		}
-	}
-}
 
 // Put gives the key's slot, made now if there was none.
 func (t *Table) Put(key []byte) (slot int32, added bool) {
@@ -143,9 +125,4 @@ func (t *Table) grow() {
 		}
 		t.index[i] = s
 	}
-}
-
-// Size is about how many bytes the table holds.
-func (t *Table) Size() int {
-	return 4*cap(t.index) + 8*cap(t.hashes) + cap(t.keys) + 16*cap(t.spans) + 4*cap(t.free)
 }

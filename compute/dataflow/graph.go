@@ -34,7 +34,8 @@ type Operator interface {
 type ErrorSink interface {
 	Operator
 	// AbsorbErrors takes in changes to the set of errors: one Bytes column (pgerr's encoding), with
-	// diffs of 1 and -1 and, in a tick of several times, times. It is called after all Emits, before End.
+	// diffs of 1 and -1 and, in a tick of several times, times. It is called after all Emits, before End; or
+	// last of all, when the tick is stopped.
 	AbsorbErrors(lane *Lane, t *Tick, b *vec.Block)
 }
 

@@ -22,8 +22,8 @@ const (
 // Feed is the rows of one source in a tick.
 type Feed struct {
 	Source NodeID
-	// Next gives the next block, nil at the end. The block is borrowed until the next call but one of
-	// this feed's Next, unless Stable.
+	// Next gives the next block, nil at the end. The block is borrowed until this feed's Next is called again,
+	// unless Stable.
 	Next func(ctx context.Context) (*vec.Block, error)
 	// Stable says that blocks stay valid for the whole tick.
 	Stable bool

@@ -64,7 +64,6 @@ func (a *accum) after(_ *dataflow.Lane, _ int, g int32, rows int64) (vec.Datum, 
 
 func (a *accum) commit(int32, bool) {}
 func (a *accum) done()              {}
-func (a *accum) size() int          { return 0 }
 
 // distinctAccum is an accum in which equal arguments of a group count once: it keeps how often each comes
 // and passes on only when one appears or vanishes.
@@ -118,5 +117,3 @@ func oneIfPositive(n int64) int64 {
 	}
 	return 0
 }
-
-func (a *distinctAccum) size() int { return a.table.Size() + 8*cap(a.counts) }

@@ -41,25 +41,6 @@ func (a *Arrange) Old(w int) []*arrange.Run { return a.shares[w].spine.Runs() }
 // Delta gives the runs of the current tick, once the operator has had its turn.
 func (a *Arrange) Delta(w int) []*arrange.Run { return a.shares[w].delta }
 
-// Size is about how many bytes the arrangement holds, and Rows how many updates. Both may be called from
-// any goroutine.
-func (a *Arrange) Size() int {
-	n := 0
-	for w := range a.shares {
-		n += a.shares[w].spine.Size()
-	}
-	return n
-}
-
-// Rows counts the updates held.
-func (a *Arrange) Rows() int {
-	n := 0
-	for w := range a.shares {
-		n += a.shares[w].spine.Rows()
-	}
-	return n
-}
-
 // Begin is dataflow.Operator's.
 func (a *Arrange) Begin(w int, t *dataflow.Tick) {
 	s := &a.shares[w]

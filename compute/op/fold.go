@@ -1,13 +1,13 @@
 package op
 
 import (
-	"github.com/tributary-db/tributary/compute/arrange"
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/row"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // maxFoldRows bounds the rows an aggregate that reads its whole group takes in.
@@ -22,15 +22,10 @@ type fold struct {
 	order   *row.Key // the ORDER BY columns, then the arguments, so that ties go by bytes
 	args    *row.Value
 	kinds   []types.Kind
-	builder arrange.Builder
-	spine   arrange.Spine
-	delta   []*arrange.Run
-	open    bool
-	upper   dataflow.Tick
+	rowsOf  sorted
+	upper   tvc.Frontier
 	emitted map[int32]foldResult
 	next    foldResult
-	cur     arrange.Cursor
-	runs    []*arrange.Run
 	mask    []int32
 	rows    scalar.Rows
 	last    []byte
@@ -59,10 +54,7 @@ func newFold(kinds []types.Kind, a *Agg, s *reduceShare, env scalar.Env) *fold {
 }
 
 func (f *fold) absorb(b *vec.Block, groups []int32) {
-	if !f.open {
-		f.builder.Reset(f.share.tick.At, false)
-		f.open = true
-	}
+	to := f.rowsOf.adding(f.share.tick.At)
 	if f.agg.Filter >= 0 {
 		f.mask = filterGroups(b, f.agg.Filter, groups, f.mask)
 		groups = f.mask
@@ -71,20 +63,16 @@ func (f *fold) absorb(b *vec.Block, groups []int32) {
 		if g < 0 || !f.agg.Func.KeepNulls && len(f.agg.Args) > 0 && b.Cols[f.agg.Args[0]].IsNull(i) {
 			continue
 		}
-		f.builder.Data = append(f.builder.Data, f.share.table.Key(g)...)
-		f.builder.Data = f.order.Append(f.builder.Data, b, i)
-		f.builder.Data = f.args.Append(f.builder.Data, b, i)
-		f.builder.End(b.Diff(i), 0)
+		to.Data = append(to.Data, f.share.table.Key(g)...)
+		to.Data = f.order.Append(to.Data, b, i)
+		to.Data = f.args.Append(to.Data, b, i)
+		to.End(b.Diff(i), 0)
 	}
 }
 
 func (f *fold) seal(t dataflow.Tick) {
-	f.upper = t
-	if f.open {
-		f.delta = f.builder.Finish()
-	}
-	f.runs = append(append(f.runs[:0], f.spine.Runs()...), f.delta...)
-	f.cur.OpenAll(f.runs)
+	f.upper = t.Upper
+	f.rowsOf.seal()
 }
 
 func (f *fold) before(_ *dataflow.Lane, _ int, g int32, _ int64) (vec.Datum, error) {
@@ -98,10 +86,11 @@ func (f *fold) after(lane *dataflow.Lane, _ int, g int32, _ int64) (vec.Datum, e
 		f.rows.Args[i].Reset()
 	}
 	f.rows.N, f.last = 0, f.last[:0]
-	f.cur.Seek(key, nil)
-	for f.cur.Next() {
+	cur := &f.rowsOf.all
+	cur.Seek(key, nil)
+	for cur.Next() {
 		lane.Reads++
-		if err := f.take(f.cur.Row()[len(key):], f.cur.Diff()); err != nil {
+		if err := f.take(cur.Row()[len(key):], cur.Diff()); err != nil {
 			f.next = foldResult{err: err}
 			return vec.Null, err
 		}
@@ -153,10 +142,4 @@ func (f *fold) commit(g int32, gone bool) {
 	}
 }
 
-func (f *fold) done() {
-	f.spine.Advance(f.upper.Upper - 1)
-	f.spine.Insert(f.delta)
-	f.delta, f.open = nil, false
-}
-
-func (f *fold) size() int { return f.spine.Size() + 64*len(f.emitted) }
+func (f *fold) done() { f.rowsOf.done(f.upper) }

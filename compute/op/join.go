@@ -31,8 +31,9 @@ func NewJoin(workers int, left, right *Arrange, out []int) *Join {
 // joinShare is where a share stands in its turn.
 type joinShare struct {
 	multi bool
-	// outer are the changes still to be joined with inner; flipped says that they are the right side's.
+	// phase is 0 while the changes of the left side are joined, 1 for those of the right side.
 	phase int
+	// outer is where the changes stand that are joined with inner; rest are the runs of changes behind it.
 	outer arrange.Scan
 	rest  []*arrange.Run
 	inner []innerRun

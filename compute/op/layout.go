@@ -57,9 +57,6 @@ func NewLayout(kinds []types.Kind, keys []int, order []Ordering) *Layout {
 // Kinds gives the kinds of the relation's columns.
 func (l *Layout) Kinds() []types.Kind { return l.kinds }
 
-// Keys gives the key columns.
-func (l *Layout) Keys() []int { return l.keyCols }
-
 // Append appends the arranged bytes of row i of b.
 func (l *Layout) Append(dst []byte, b *vec.Block, i int) []byte {
 	dst = l.key.Append(dst, b, i)
@@ -71,9 +68,6 @@ func (l *Layout) Append(dst []byte, b *vec.Block, i int) []byte {
 	}
 	return dst
 }
-
-// AppendKey appends the key's bytes of row i of b, whose columns are the relation's.
-func (l *Layout) AppendKey(dst []byte, b *vec.Block, i int) []byte { return l.key.Append(dst, b, i) }
 
 // AppendKeyOf appends the key's bytes for the given values, one for each key column.
 func (l *Layout) AppendKeyOf(dst []byte, values []vec.Datum) []byte {

@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // ordered keeps MIN or MAX: the group's values that are not NULL, arranged by group and value, and the
@@ -16,16 +17,13 @@ import (
 // costs a seek from there. The range before it is known to be empty and never read again, so a queue that
 // is consumed from its front costs the same however long it is.
 type ordered struct {
-	agg     *Agg
-	share   *reduceShare
-	max     bool
-	kind    types.Kind
-	key     *row.Key // the value alone, ascending
-	builder arrange.Builder
-	spine   arrange.Spine
-	delta   []*arrange.Run
-	at      dataflow.Tick
-	open    bool
+	agg    *Agg
+	share  *reduceShare
+	max    bool
+	kind   types.Kind
+	key    *row.Key // the value alone, ascending
+	values sorted
+	upper  tvc.Frontier
 	// has, bits and strs are the emitted value of each group (strs only for Bytes).
 	has  []bool
 	bits []int64
@@ -36,9 +34,6 @@ type ordered struct {
 	next vec.Datum
 	// nextBad goes with next.
 	nextBad bool
-	cur     arrange.Cursor
-	news    arrange.Cursor
-	runs    []*arrange.Run
 	keyB    []byte
 	from    []byte
 	val     vec.Vec
@@ -52,10 +47,7 @@ func newOrdered(kinds []types.Kind, a *Agg, s *reduceShare) *ordered {
 }
 
 func (o *ordered) absorb(b *vec.Block, groups []int32) {
-	if !o.open {
-		o.builder.Reset(o.share.tick.At, false)
-		o.open = true
-	}
+	to := o.values.adding(o.share.tick.At)
 	if o.agg.Filter >= 0 {
 		o.mask = filterGroups(b, o.agg.Filter, groups, o.mask)
 		groups = o.mask
@@ -65,20 +57,15 @@ func (o *ordered) absorb(b *vec.Block, groups []int32) {
 		if g < 0 || arg.IsNull(i) {
 			continue
 		}
-		o.builder.Data = append(o.builder.Data, o.share.table.Key(g)...)
-		o.builder.Data = o.key.Append(o.builder.Data, b, i)
-		o.builder.End(b.Diff(i), 0)
+		to.Data = append(to.Data, o.share.table.Key(g)...)
+		to.Data = o.key.Append(to.Data, b, i)
+		to.End(b.Diff(i), 0)
 	}
 }
 
 func (o *ordered) seal(t dataflow.Tick) {
-	o.at = t
-	if o.open {
-		o.delta = o.builder.Finish()
-	}
-	o.runs = append(append(o.runs[:0], o.spine.Runs()...), o.delta...)
-	o.cur.OpenAll(o.runs)
-	o.news.OpenAll(o.delta)
+	o.upper = t.Upper
+	o.values.seal()
 	for len(o.has) < o.share.table.Slots() {
 		o.has = append(o.has, false)
 		switch o.kind {
@@ -122,11 +109,11 @@ func (o *ordered) after(lane *dataflow.Lane, _ int, g int32, _ int64) (vec.Datum
 	o.next, o.nextBad = o.emitted(g), o.bad[g]
 	key := o.share.table.Key(g)
 	// The first change of the group, in the aggregate's direction.
-	o.seek(&o.news, key, nil)
-	if !o.news.Next() {
+	o.seek(&o.values.news, key, nil)
+	if !o.values.news.Next() {
 		return o.value(o.next, o.nextBad)
 	}
-	from := o.news.Row()
+	from := o.values.news.Row()
 	if !o.next.IsNull() {
 		o.keyB = o.key.AppendDatum(append(o.keyB[:0], key...), 0, o.next)
 		if c := bytes.Compare(from, o.keyB); c > 0 && !o.max || c < 0 && o.max {
@@ -135,15 +122,15 @@ func (o *ordered) after(lane *dataflow.Lane, _ int, g int32, _ int64) (vec.Datum
 	}
 	// Before the first change and the emitted value there was nothing, so there is nothing now.
 	o.from = append(o.from[:0], from...)
-	o.seek(&o.cur, key, o.from)
-	if !o.cur.Next() {
+	o.seek(&o.values.all, key, o.from)
+	if !o.values.all.Next() {
 		o.next, o.nextBad = vec.Null, false
 		return o.next, nil
 	}
 	lane.Reads++
 	o.val.Reset()
-	o.key.Decode(o.cur.Row()[len(key):], []*vec.Vec{&o.val})
-	o.next, o.nextBad = o.val.Datum(0), o.cur.Diff() < 0
+	o.key.Decode(o.values.all.Row()[len(key):], []*vec.Vec{&o.val})
+	o.next, o.nextBad = o.val.Datum(0), o.values.all.Diff() < 0
 	return o.value(o.next, o.nextBad)
 }
 
@@ -190,10 +177,4 @@ func (o *ordered) commit(g int32, gone bool) {
 	}
 }
 
-func (o *ordered) done() {
-	o.spine.Advance(o.at.Upper - 1)
-	o.spine.Insert(o.delta)
-	o.delta, o.open = nil, false
-}
-
-func (o *ordered) size() int { return o.spine.Size() + len(o.has)*9 }
+func (o *ordered) done() { o.values.done(o.upper) }

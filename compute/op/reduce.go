@@ -51,7 +51,6 @@ type groupKeeper interface {
 	commit(group int32, gone bool)
 	// done ends the pass.
 	done()
-	size() int
 }
 
 // reduceShare is one share's groups.
@@ -108,28 +107,6 @@ func (r *Reduce) keeper(s *reduceShare, a *Agg) groupKeeper {
 		return newOrdered(r.kinds, a, s)
 	}
 	return newFold(r.kinds, a, s, r.env)
-}
-
-// Kinds gives the kinds of the rows a Reduce emits.
-func (r *Reduce) Kinds() []types.Kind {
-	kinds := append([]types.Kind(nil), r.kinds[:r.keys]...)
-	for _, a := range r.aggs {
-		kinds = append(kinds, a.Kind)
-	}
-	return kinds
-}
-
-// Size is about how many bytes are kept.
-func (r *Reduce) Size() int {
-	n := 0
-	for w := range r.shares {
-		s := &r.shares[w]
-		n += s.table.Size() + 8*cap(s.rows) + 4*cap(s.mark) + 8*cap(s.slab)
-		for _, k := range s.keep {
-			n += k.size()
-		}
-	}
-	return n
 }
 
 // Begin is dataflow.Operator's.

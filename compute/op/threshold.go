@@ -80,15 +80,6 @@ func (c counting) give(lane *dataflow.Lane, _ *dataflow.Output) (full bool) {
 
 func (s *countShare) done() {}
 
-// Size is about how many bytes are kept.
-func (c *counter) Size() int {
-	n := 0
-	for w := range c.shares {
-		n += c.shares[w].table.Size() + 8*cap(c.shares[w].counts)
-	}
-	return n
-}
-
 // Threshold keeps the rows that count more than zero times: what EXCEPT and INTERSECT are made of.
 type Threshold struct{ counter }
 

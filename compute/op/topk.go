@@ -28,18 +28,13 @@ type TopK struct {
 type topShare struct {
 	turns
 	k       *TopK
-	builder arrange.Builder
-	spine   arrange.Spine
-	delta   []*arrange.Run
+	rows    sorted
 	table   arrange.Table
 	heads   []head
 	mark    []uint32
 	pass    uint32
 	touched []int32
 	at      int
-	news    arrange.Cursor
-	all     arrange.Cursor
-	runs    []*arrange.Run
 	key     []byte
 	tail    []headRow    // of the head being made
 	windows [2][]headRow // scratch
@@ -90,15 +85,6 @@ func addCapped(a, b int64) int64 {
 	return a + b
 }
 
-// Size is about how many bytes are kept.
-func (k *TopK) Size() int {
-	n := 0
-	for w := range k.shares {
-		n += k.shares[w].spine.Size() + k.shares[w].table.Size()
-	}
-	return n
-}
-
 // Begin is dataflow.Operator's.
 func (k *TopK) Begin(w int, t *dataflow.Tick) { k.shares[w].begin(&k.shares[w], t) }
 
@@ -117,14 +103,14 @@ func (k *TopK) Emit(lane *dataflow.Lane, w int, out *dataflow.Output) bool {
 func (s *topShare) start() {
 	s.pass++
 	s.touched, s.at = s.touched[:0], 0
-	s.builder.Reset(s.tick.At, false)
 }
 
 func (s *topShare) absorb(b *vec.Block) {
+	to := s.rows.adding(s.tick.At)
 	for i := range b.Len {
-		from := len(s.builder.Data)
-		s.builder.Data = s.k.layout.Append(s.builder.Data, b, i)
-		key := s.builder.Data[from : from+s.k.layout.KeyLen(s.builder.Data[from:])]
+		from := len(to.Data)
+		to.Data = s.k.layout.Append(to.Data, b, i)
+		key := to.Data[from : from+s.k.layout.KeyLen(to.Data[from:])]
 		g, added := s.table.Put(key)
 		if added && int(g) >= len(s.heads) {
 			s.heads, s.mark = append(s.heads, head{whole: true}), append(s.mark, 0)
@@ -133,16 +119,11 @@ func (s *topShare) absorb(b *vec.Block) {
 			s.mark[g] = s.pass
 			s.touched = append(s.touched, g)
 		}
-		s.builder.End(b.Diff(i), 0)
+		to.End(b.Diff(i), 0)
 	}
 }
 
-func (s *topShare) seal() {
-	s.delta = s.builder.Finish()
-	s.runs = append(append(s.runs[:0], s.spine.Runs()...), s.delta...)
-	s.all.OpenAll(s.runs)
-	s.news.OpenAll(s.delta)
-}
+func (s *topShare) seal() { s.rows.seal() }
 
 func (s *topShare) give(lane *dataflow.Lane, out *dataflow.Output) (full bool) {
 	for ; s.at < len(s.touched); s.at++ {
@@ -154,11 +135,7 @@ func (s *topShare) give(lane *dataflow.Lane, out *dataflow.Output) (full bool) {
 	return false
 }
 
-func (s *topShare) done() {
-	s.spine.Advance(s.tick.Upper - 1)
-	s.spine.Insert(s.delta)
-	s.delta = nil
-}
+func (s *topShare) done() { s.rows.done(s.tick.Upper) }
 
 // into makes the share's decoder write into the output block.
 func (k *TopK) into(s *topShare, b *vec.Block) {
@@ -179,10 +156,10 @@ func (k *TopK) into(s *topShare, b *vec.Block) {
 func (k *TopK) group(lane *dataflow.Lane, s *topShare, g int32, out *dataflow.Output) {
 	h := &s.heads[g]
 	s.key = append(s.key[:0], s.table.Key(g)...)
-	s.news.Seek(s.key, nil)
-	if s.news.Next() {
+	s.rows.news.Seek(s.key, nil)
+	if s.rows.news.Next() {
 		bad := oneIfPositive(h.bad)
-		if n := len(h.rows); h.total >= k.head && (n == 0 || string(s.news.Row()) > h.rows[n-1].row) {
+		if n := len(h.rows); h.total >= k.head && (n == 0 || string(s.rows.news.Row()) > h.rows[n-1].row) {
 			h.whole = false // the head is as it was, with rows behind it
 		} else {
 			k.apply(lane, s, h, out)
@@ -204,7 +181,7 @@ func (k *TopK) group(lane *dataflow.Lane, s *topShare, g int32, out *dataflow.Ou
 // its rows and the changes within its reach are merged in order until there are enough. It gives how the window
 // changed.
 func (k *TopK) apply(lane *dataflow.Lane, s *topShare, h *head, out *dataflow.Output) {
-	first := s.news.Row()
+	first := s.rows.news.Row()
 	from := sort.Search(len(h.rows), func(i int) bool { return h.rows[i].row >= string(first) })
 	old := h.rows[from:]
 	lane.Reads += int64(len(old))
@@ -238,7 +215,7 @@ func (k *TopK) apply(lane *dataflow.Lane, s *topShare, h *head, out *dataflow.Ou
 // Otherwise the head has enough without the rest.
 func (k *TopK) merge(s *topShare, h *head, old []headRow, last string) bool {
 	for more := true; ; {
-		if more && !h.whole && string(s.news.Row()) > last {
+		if more && !h.whole && string(s.rows.news.Row()) > last {
 			more = false // behind what the head knows
 		}
 		if len(old) == 0 && !more {
@@ -250,14 +227,14 @@ func (k *TopK) merge(s *topShare, h *head, old []headRow, last string) bool {
 		}
 		var r headRow
 		switch {
-		case !more || len(old) > 0 && old[0].row < string(s.news.Row()):
+		case !more || len(old) > 0 && old[0].row < string(s.rows.news.Row()):
 			r, old = old[0], old[1:]
-		case len(old) > 0 && old[0].row == string(s.news.Row()):
-			r, old = headRow{row: old[0].row, count: old[0].count + s.news.Diff()}, old[1:]
-			more = s.news.Next()
+		case len(old) > 0 && old[0].row == string(s.rows.news.Row()):
+			r, old = headRow{row: old[0].row, count: old[0].count + s.rows.news.Diff()}, old[1:]
+			more = s.rows.news.Next()
 		default:
-			r = headRow{row: string(s.news.Row()), count: s.news.Diff()}
-			more = s.news.Next()
+			r = headRow{row: string(s.rows.news.Row()), count: s.rows.news.Diff()}
+			more = s.rows.news.Next()
 		}
 		s.add(h, r)
 	}
@@ -286,15 +263,15 @@ func (k *TopK) refill(lane *dataflow.Lane, s *topShare, h *head, last string) {
 	if last != "" {
 		from = append([]byte(last), 0)
 	}
-	s.all.Seek(s.key, from)
+	s.rows.all.Seek(s.key, from)
 	h.whole = true
-	for s.all.Next() {
+	for s.rows.all.Next() {
 		if h.total >= k.head {
 			h.whole = false
 			return
 		}
 		lane.Reads++
-		s.add(h, headRow{row: string(s.all.Row()), count: s.all.Diff()})
+		s.add(h, headRow{row: string(s.rows.all.Row()), count: s.rows.all.Diff()})
 	}
 }
 
@@ -341,9 +318,9 @@ func (k *TopK) push(s *topShare, out *dataflow.Output, old, now []headRow) {
 
 // pushDelta gives the changes of a group as they are.
 func (k *TopK) pushDelta(s *topShare, out *dataflow.Output) {
-	s.news.Seek(s.key, nil)
-	for s.news.Next() {
-		k.pushRow(s, out, s.news.Row(), s.news.Diff())
+	s.rows.news.Seek(s.key, nil)
+	for s.rows.news.Next() {
+		k.pushRow(s, out, s.rows.news.Row(), s.rows.news.Diff())
 	}
 }
 

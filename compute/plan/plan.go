@@ -129,8 +129,8 @@ type TableFunc struct {
 // columns are those of Out, picked from the inputs' columns laid side by side in the order of Inputs.
 //
 // It is a chain: Inputs[0] is joined with Inputs[1] by Stages[0], the result with Inputs[2] by Stages[1],
-// and so on. With Delta set, the engine instead keeps no intermediate results and looks each input's
-// changes up in all other inputs, by the Paths.
+// and so on. With Delta set no intermediate results are to be kept, and each input's
+// changes to be looked up in all other inputs, by the Paths; such a Join is not rendered.
 type Join struct {
 	Stages []JoinStage
 	Paths  []JoinPath // Delta: one for each input

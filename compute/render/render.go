@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/compute/op"
 	"github.com/tributary-db/tributary/compute/plan"
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -34,8 +35,6 @@ type Rendered struct {
 	// Sources are where rows come in: one for each collection read, one for each constant, in the order in
 	// which a Tick wants its feeds.
 	Sources []Source
-	// Sized are the operators that keep something, for statistics.
-	Sized []Sized
 }
 
 // Source is one way in.
@@ -44,12 +43,6 @@ type Source struct {
 	// ID is the collection; the zero ID for a constant, whose rows are Rows and come in the first tick.
 	ID   tvc.ID
 	Rows *vec.Block
-}
-
-// Sized is an operator that keeps something.
-type Sized struct {
-	Name string
-	Size func() int
 }
 
 type renderer struct {
@@ -111,11 +104,9 @@ func (r *renderer) node(n *plan.Node) (dataflow.NodeID, error) {
 		return r.reduce(o, n, kinds, in), nil
 	case *plan.TopK:
 		t := op.NewTopK(r.o.Workers, kinds, o.Group, ordering(o.Order), o.Limit, o.Offset, r.plan.Name)
-		r.sized("top-k", t.Size)
 		return r.flow.Operator(kinds, []dataflow.Port{{From: in, Route: dataflow.ByKeys(o.Group)}}, nil, t), nil
 	case *plan.Threshold:
 		t := op.NewThreshold(r.o.Workers, kinds)
-		r.sized("threshold", t.Size)
 		return r.flow.Operator(kinds, []dataflow.Port{{From: in, Route: dataflow.ByRow()}}, nil, t), nil
 	case *plan.Negate:
 		return r.flow.Stateless(kinds, []dataflow.NodeID{in}, func() dataflow.Transform { return op.Negate{} }), nil
@@ -131,15 +122,10 @@ func (r *renderer) node(n *plan.Node) (dataflow.NodeID, error) {
 			keys[i] = i
 		}
 		g := op.NewGuard(r.o.Workers, kinds, keys, o.Err)
-		r.sized("guard", g.Size)
 		r.flow.Operator(nil, []dataflow.Port{{From: in, Route: dataflow.ByKeys(keys)}}, nil, g)
 		return in, nil
 	}
 	panic(fmt.Sprintf("render: unknown node %T", n.Op))
-}
-
-func (r *renderer) sized(name string, size func() int) {
-	r.out.Sized = append(r.out.Sized, Sized{Name: name, Size: size})
 }
 
 func (r *renderer) get(g *plan.Get, kinds []types.Kind) dataflow.NodeID {
@@ -214,7 +200,6 @@ func (r *renderer) reduce(red *plan.Reduce, n *plan.Node, kinds []types.Kind, in
 			Kind: kinds[red.Keys+i]}
 	}
 	o := op.NewReduce(r.o.Workers, r.plan.Nodes[n.Inputs[0]].Kinds(), red.Keys, aggs, r.o.Env, r.plan.Name)
-	r.sized("reduce", o.Size)
 	keys := make([]int, red.Keys)
 	for i := range keys {
 		keys[i] = i
@@ -243,7 +228,6 @@ func (r *renderer) arrange(in dataflow.NodeID, keys []int, nullEq []bool) *arran
 		return a
 	}
 	o := op.NewArrange(r.o.Workers, op.NewLayout(r.flow.Kinds(in), keys, nil), skip)
-	r.sized("arrangement", o.Size)
 	a := &arranged{op: o}
 	a.node = r.flow.Operator(nil, []dataflow.Port{{From: in, Route: dataflow.ByKeys(keys)}}, nil, o)
 	r.arranged[name] = a
@@ -252,6 +236,9 @@ func (r *renderer) arrange(in dataflow.NodeID, keys []int, nullEq []bool) *arran
 
 // join renders a chain of binary joins. Between stages only the columns that are still wanted go on.
 func (r *renderer) join(j *plan.Join, n *plan.Node) (dataflow.NodeID, error) {
+	if j.Delta {
+		invariants.Failf("a join by its inputs' changes is not rendered")
+	}
 	// have lists, for each column of the rows so far, its number among all inputs' columns side by side.
 	acc := r.nodes[n.Inputs[0]]
 	have := iota0(len(r.flow.Kinds(acc)), 0)

@@ -2,16 +2,19 @@ package render_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/plan/plantest"
 	"github.com/tributary-db/tributary/compute/render"
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
@@ -374,11 +377,14 @@ func run(t *testing.T, df *plan.Dataflow, hist []change, times int, v variation,
 	return sink
 }
 
+// manySeeds is how many histories TestEngineOwesRecomputation tries.
+var manySeeds = flag.Uint64("seeds", 400, "how many random histories are tried")
+
 // TestEngineOwesRecomputation is promise O1 and O3 of package op, and the promise of this package.
 func TestEngineOwesRecomputation(t *testing.T) {
-	seeds := uint64(400)
+	seeds := *manySeeds
 	if testing.Short() {
-		seeds = 60
+		seeds = min(seeds, 60)
 	}
 	for seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -492,4 +498,19 @@ func TestConstantsRunOnOneGoroutine(t *testing.T) {
 	if n := len(sink.rows[1]); n != 50_000 || most != before {
 		t.Errorf("%d rows; %d goroutines were running, %d before", n, most, before)
 	}
+}
+
+// TestJoinByChangesIsNotRendered: a plan that the renderer does not know is never rendered as another one.
+func TestJoinByChangesIsNotRendered(t *testing.T) {
+	df := &plan.Dataflow{Name: "test", Nodes: []plan.Node{{Op: &plan.Get{ID: id(0)}, Cols: int8s},
+		{Op: &plan.Join{Stages: make([]plan.JoinStage, 1), Delta: true, Out: []int{0, 1, 5}}, Inputs: []plan.NodeID{0, 0}, Cols: int8s}}}
+	defer func() {
+		if v, ok := recover().(invariants.Violation); !ok || !strings.Contains(v.Message, "join") {
+			t.Errorf("it ends with %v", v)
+		}
+	}()
+	sink := &collect{}
+	_, err := render.Render(df, render.Options{Sched: dataflow.NewScheduler(),
+		Sink: func([]types.T) (dataflow.ErrorSink, dataflow.Route) { return sink, dataflow.ToFirst() }})
+	t.Errorf("it is rendered, with error %v", err)
 }

@@ -57,8 +57,8 @@ var sharedBatchMaxBytes = settings.NewBytes("compute_mv_sink_shared_batch_max_by
 		"0: every worker writes a part of its own",
 	"next interval")
 
-// View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty and
-// Contents are the goroutine's that drives the dataflow.
+// View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty,
+// CountOnly and TakeBack are the goroutine's that drives the dataflow.
 type View struct {
 	o      ViewOptions
 	kinds  []types.Kind // of what is stored: the columns, then the error
