@@ -21,6 +21,13 @@ import (
 // TestMain makes the test binary the server itself if it is called as one: a process that can be killed.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
+		if spoil := os.Getenv(spoilEnv); spoil != "" {
+			args, err := behindProxy(os.Args, spoil)
+			if err != nil {
+				panic(err)
+			}
+			os.Args = args
+		}
 		main()
 		os.Exit(0)
 	}
