@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tributary-db/tributary/testdrive/runner"
-	"github.com/tributary-db/tributary/testdrive/runner/proxytest"
+	"github.com/tributary-db/tributary/testdrive/runner/runnertest"
 )
 
 // spoilEnv makes a server that is started through the test binary stand behind a proxy that spoils a result.
@@ -26,7 +26,7 @@ func TestWrongResultsAreNoticed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The first result is the runner's own: it looks whether the server is a PostgreSQL.
-	proxytest.Check(t, files, 2, func(t *testing.T, path string, s proxytest.Spoil) (string, bool) {
+	runnertest.Check(t, files, 2, func(t *testing.T, path string, s runnertest.Spoil) (string, bool) {
 		t.Setenv(spoilEnv, s.String())
 		var out strings.Builder
 		summary, err := runner.Run(t.Context(), runner.Options{
@@ -45,7 +45,7 @@ func TestWrongResultsAreNoticed(t *testing.T) {
 
 // behindProxy starts the proxy at the address that the server was to listen at, and gives the server another one.
 func behindProxy(args []string, spoil string) ([]string, error) {
-	s, err := proxytest.ParseSpoil(spoil)
+	s, err := runnertest.ParseSpoil(spoil)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func behindProxy(args []string, spoil string) ([]string, error) {
 	}
 	*at = back.Addr().String()
 	go func() {
-		if err := proxytest.Serve(front, *at, s); err != nil {
+		if err := runnertest.Serve(front, *at, s); err != nil {
 			panic(err)
 		}
 	}()

@@ -153,12 +153,32 @@ func (s scenario) corpus(
 	suite.Paths, suite.Out = s.files(t, extension), &out
 	summary, err := run(t.Context(), suite)
 	if err != nil || !summary.OK() {
-		t.Errorf("%v\n%s", err, out.String())
+		t.Errorf("%v\n%s\nagain, for one file: %s", err, out.String(), s.command(extension, suite.Seed))
 	}
 	if s.interrupt != undisturbed && summary.Restarts < summary.Passed {
 		t.Errorf("%d restarts in %d files", summary.Restarts, summary.Passed)
 	}
 	t.Logf("%d%s files, %d restarts", summary.Passed, extension, summary.Restarts)
+}
+
+// command is how a user runs a file under the scenario.
+func (s scenario) command(extension string, seed uint64) string {
+	args := []string{"tributary testdrive"}
+	if extension == slt.Extension {
+		args[0] = "tributary slt --check-codes --auto-view"
+	}
+	args = append(args, fmt.Sprintf("--seed %d --param compute_mv_sink_shared_batch_max_bytes=%d", seed, s.threshold),
+		fmt.Sprintf("--serve --serve-arg=--workers=%d", s.workers))
+	if s.store == memory {
+		args = append(args, "--serve-arg=--in-memory")
+	}
+	switch s.interrupt {
+	case restarted:
+		args = append(args, fmt.Sprintf("--restarts %d", interruptions))
+	case killed:
+		args = append(args, fmt.Sprintf("--kills %d", interruptions))
+	}
+	return strings.Join(args, " ")
 }
 
 // endsServer spots scripts that tell of a server that ends: they need a store that outlives it.

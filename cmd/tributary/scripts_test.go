@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,11 +12,75 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/tributary-db/tributary/sql/pgtest"
+	"github.com/tributary-db/tributary/testdrive/runner"
+	"github.com/tributary-db/tributary/testdrive/slt"
 )
 
+// TestPageWorksAsPasted runs every script that the user's page shows, on a server of ours.
+func TestPageWorksAsPasted(t *testing.T) {
+	page, err := os.ReadFile("../../docs/testdrive.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	count := map[string]int{}
+	for i, block := range strings.Split(string(page), "\n```") {
+		if i%2 == 0 {
+			continue // The text between the blocks.
+		}
+		extension := ""
+		switch text := strings.TrimSpace(comments.ReplaceAllString(block, "")); {
+		case strings.HasPrefix(text, "mode "):
+			extension = slt.Extension
+		case text != "" && strings.ContainsRune(">!?$", rune(text[0])):
+			extension = runner.Extension
+		default:
+			continue // Command lines and what they print.
+		}
+		count[extension]++
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d%s", i, extension)), []byte(block[1:]+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count[runner.Extension] < 7 || count[slt.Extension] < 1 {
+		t.Errorf("the page has %v scripts", count)
+	}
+	for _, command := range []string{"testdrive", "slt"} {
+		var out bytes.Buffer
+		cmd := rootCommand()
+		cmd.SetArgs([]string{command, "--serve", dir})
+		cmd.SetOut(&out)
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			t.Errorf("%v\n%s", err, out.String())
+		}
+	}
+}
+
+// What the flags leave open is where "tributary serve" listens.
+func TestDefaultServer(t *testing.T) {
+	var f suiteFlags
+	f.suite.Seed = 1
+	s, _, err := f.finish(testdriveCommand(), nil)
+	if err != nil || s.URL != defaultURL || s.HTTPAddr != defaultHTTPAddr {
+		t.Errorf("%q %q %v", s.URL, s.HTTPAddr, err)
+	}
+	flags := serveCommand().Flags()
+	if sql := flags.Lookup("sql-listen").DefValue; !strings.Contains(defaultURL, "@"+sql+"/") {
+		t.Errorf("serve listens at %s", sql)
+	}
+	if web := flags.Lookup("http-listen").DefValue; web != defaultHTTPAddr {
+		t.Errorf("serve listens at %s", web)
+	}
+	f.suite.URL = "postgres://elsewhere/x"
+	if s, _, err = f.finish(testdriveCommand(), nil); err != nil || s.HTTPAddr != "" {
+		t.Errorf("%q %v", s.HTTPAddr, err)
+	}
+}
+
 var (
-	seconds = regexp.MustCompile(`\(\d+\.\d\ds\)`)
-	took    = regexp.MustCompile(` in [0-9.]+[mµ]?s\)`)
+	comments = regexp.MustCompile(`(?m)^#.*$`)
+	seconds  = regexp.MustCompile(`\(\d+\.\d\ds\)`)
+	took     = regexp.MustCompile(` in [0-9.]+[mµ]?s\)`)
 )
 
 // TestScriptCommands calls testdrive and slt as a user would: the first line of "run" is the command line, the others

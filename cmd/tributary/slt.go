@@ -47,12 +47,8 @@ SERVER ARE DROPPED, unless --no-reset is given. The exit status is 0 only if eve
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			cmd.SilenceUsage = true
-			suite, err := shared.finish(cmd, paths)
-			if err != nil {
-				return err
-			}
-			o.Suite = suite
-			if o.Interrupt, err = shared.interrupt(); err != nil {
+			var err error
+			if o.Suite, o.Interrupt, err = shared.finish(cmd, paths); err != nil {
 				return err
 			}
 			return runScripts(cmd.Context(), func(ctx context.Context) (runner.Summary, error) { return slt.Run(ctx, o) })

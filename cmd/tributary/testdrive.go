@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,11 @@ import (
 // errScriptsFailed is what a run of scripts ends with when the runner has told all about it.
 var errScriptsFailed = errors.New("not every file passed")
 
-// defaultURL is where "tributary serve" listens if it is not told otherwise.
-const defaultURL = "postgres://materialize@127.0.0.1:6875/materialize?sslmode=disable"
+// Where "tributary serve" listens if it is not told otherwise.
+const (
+	defaultURL      = "postgres://materialize@127.0.0.1:6875/materialize?sslmode=disable"
+	defaultHTTPAddr = "127.0.0.1:6876"
+)
 
 // suiteFlags are the flags that testdrive and slt share.
 type suiteFlags struct {
@@ -36,7 +40,8 @@ type suiteFlags struct {
 func (f *suiteFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.suite.URL, "url", "", "server to run against, any that speaks PostgreSQL's protocol (default "+
 		defaultURL+")")
-	flags.StringVar(&f.suite.HTTPAddr, "http-addr", "", "host:port of that server's HTTP side, for metrics")
+	flags.StringVar(&f.suite.HTTPAddr, "http-addr", "", "host:port of that server's HTTP side, for metrics (default "+
+		defaultHTTPAddr+" if there is no --url)")
 	flags.BoolVar(&f.serve, "serve", false, "start a server of our own for the run, in a temporary directory")
 	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "further argument for that server; may be repeated")
 	flags.BoolVar(&f.suite.NoReset, "no-reset", false, "do not give the server a clean state before each file")
@@ -46,7 +51,7 @@ func (f *suiteFlags) register(flags *pflag.FlagSet) {
 	flags.IntVar(&f.restarts, "restarts", 0, "the same, in good order")
 	flags.IntVar(&f.suite.Jobs, "jobs", 1, "how many files to run at a time, each on a server (--serve) or a database of its own")
 	flags.BoolVar(&f.suite.Shuffle, "shuffle", false, "run the files in an order that the seed decides")
-	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, names and random sleeps (default: drawn; --shuffle shows it)")
+	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, places and random sleeps (default: drawn, and shown where it matters)")
 	flags.IntVar(&f.suite.Shard, "shard", 0, "with --shard-count: which part of the files to run, from 0")
 	flags.IntVar(&f.suite.ShardCount, "shard-count", 0, "into how many parts to divide the files")
 	flags.IntVar(&f.suite.MaxErrors, "max-errors", 10, "stop after so many failed files; 0: never")
@@ -66,14 +71,17 @@ func (f *suiteFlags) interrupt() (*runner.Interrupt, error) {
 	return &runner.Interrupt{Kill: f.kills > 0, Places: f.kills + f.restarts}, nil
 }
 
-// finish makes the suite that the flags describe.
-func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (runner.Suite, error) {
-	s := f.suite
+// finish makes what the flags describe: the suite, and how its servers are interrupted.
+func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (s runner.Suite, in *runner.Interrupt, err error) {
+	s = f.suite
+	if in, err = f.interrupt(); err != nil {
+		return s, nil, err
+	}
 	s.Paths, s.Stdin, s.Out = paths, cmd.InOrStdin(), cmd.OutOrStdout()
 	s.Clock = runner.Clock{Now: time.Now}
 	params, err := parseVars("--param", f.params)
 	if err != nil {
-		return s, err
+		return s, nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		value := strings.ReplaceAll(params[name], "'", "''")
@@ -84,33 +92,27 @@ func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (runner.Suite, e
 	}
 	switch {
 	case f.serve && s.URL != "":
-		return s, errors.New("--serve and --url exclude each other")
+		return s, nil, errors.New("--serve and --url exclude each other")
 	case !f.serve && f.serveArgs != nil:
-		return s, errors.New("--serve-arg needs --serve")
+		return s, nil, errors.New("--serve-arg needs --serve")
 	case f.serve:
 		binary, err := os.Executable()
 		if err != nil {
-			return s, fmt.Errorf("find our own program: %w", err)
+			return s, nil, fmt.Errorf("find our own program: %w", err)
 		}
 		s.Serve = &runner.Serve{Binary: binary, Args: f.serveArgs}
 	case s.URL == "":
 		s.URL = defaultURL
+		s.HTTPAddr = cmp.Or(s.HTTPAddr, defaultHTTPAddr)
 	}
-	if s.Shuffle {
+	if s.Shuffle || in != nil {
 		fmt.Fprintf(s.Out, "seed %d\n", s.Seed)
 	}
-	return s, nil
+	return s, in, nil
 }
 
-// testdriveCommand is "tributary testdrive".
-func testdriveCommand() *cobra.Command {
-	var shared suiteFlags
-	var o runner.Options
-	var vars []string
-	cmd := &cobra.Command{
-		Use:   "testdrive [flags] FILE-OR-FOLDER…",
-		Short: "run .td scripts against a database",
-		Long: `Run testdrive scripts (.td) against a server and show where its answers differ.
+// testdriveHelp ends with the list of actions.
+const testdriveHelp = `Run testdrive scripts (.td) against a server and show where its answers differ.
 
 A script is a text file of blocks:
 
@@ -118,14 +120,21 @@ A script is a text file of blocks:
     > CREATE TABLE t (a int)
     > INSERT INTO t VALUES (1), (2)
 
-    # rows may come in any order; the query is tried again until they match
-    > SELECT a FROM t
-    1
-    2
+    # rows may come in any order; the query is tried again until they match;
+    # what goes on in a second line is indented by two spaces
+    > SELECT a, 'two words', NULL, ''
+      FROM t
+    1 "two words" <null> ""
+    2 "two words" <null> ""
 
     # an error
     ! SELECT a / 0 FROM t
     contains:division by zero
+
+    # a text of several lines
+    ? SELECT 'a' || chr(10) || 'b'
+    a
+    b
 
     # something to do
     $ set x=7
@@ -138,21 +147,28 @@ A folder stands for the .td files in it, "-" for the standard input. Every file 
 OBJECTS THAT USERS MADE ON THE SERVER ARE DROPPED, unless --no-reset is given. The exit status is 0 only if every
 file ran to its end and passed.
 
-Actions: ` + strings.Join(runner.Actions(), ", ") + `.`,
+docs/testdrive.md has the whole format. The actions are:
+`
+
+// testdriveCommand is "tributary testdrive".
+func testdriveCommand() *cobra.Command {
+	var shared suiteFlags
+	var o runner.Options
+	var vars []string
+	cmd := &cobra.Command{
+		Use:   "testdrive [flags] FILE-OR-FOLDER…",
+		Short: "run .td scripts against a database",
+		Long:  testdriveHelp + wrapped(runner.Actions()),
 		Example: `  tributary testdrive --serve story.td
   tributary testdrive --url postgres://me@localhost/scratch --jobs 4 tests/`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			cmd.SilenceUsage = true
-			suite, err := shared.finish(cmd, paths)
-			if err != nil {
+			var err error
+			if o.Suite, o.Interrupt, err = shared.finish(cmd, paths); err != nil {
 				return err
 			}
-			o.Suite = suite
 			o.Env = os.LookupEnv
-			if o.Interrupt, err = shared.interrupt(); err != nil {
-				return err
-			}
 			if o.Vars, err = parseVars("--var", vars); err != nil {
 				return err
 			}
@@ -169,6 +185,21 @@ Actions: ` + strings.Join(runner.Actions(), ", ") + `.`,
 	flags.BoolVar(&o.Rewrite, "rewrite-results", false, "write what came into the files where it differs; each block is tried once")
 	flags.SetNormalizeFunc(materializeNames)
 	return cmd
+}
+
+// wrapped joins names into lines that fit a terminal.
+func wrapped(names []string) string {
+	const width = 100
+	var text strings.Builder
+	at := width
+	for _, name := range names {
+		if at += len(name) + 1; at > width {
+			text.WriteString("\n   ")
+			at = 4 + len(name)
+		}
+		text.WriteString(" " + name)
+	}
+	return text.String()
 }
 
 // materializeNames lets the flags go by the names that Materialize's tool has for them too.

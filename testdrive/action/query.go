@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pmezard/go-difflib/difflib"
 
 	"github.com/tributary-db/tributary/testdrive/script"
@@ -37,7 +39,7 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 		if err != nil {
 			last = nil
 			// What failed inside a transaction fails for another reason from then on.
-			return !script.Once(sql) && !inside, &problem{"statement failed", describe(ctx, err)}
+			return !script.Once(sql) && !inside, &problem{"statement failed", describe(ctx, err) + cutHint(q, err)}
 		}
 		for _, r := range res.rows {
 			for i := range r {
@@ -61,6 +63,15 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 		return nil
 	}
 	return err
+}
+
+// cutHint helps who did not indent the second line of a statement, which then is a row.
+func cutHint(q *script.Query, err error) string {
+	var pgErr *pgconn.PgError
+	if len(q.Rows) == 0 || !errors.As(err, &pgErr) || pgErr.Code != syntaxError || !strings.HasSuffix(pgErr.Message, "at end of input") {
+		return ""
+	}
+	return "\nThe lines below it are taken for rows: lines of the statement are indented by two spaces."
 }
 
 func compareRows(q *script.Query, columns []string, expected [][]string, actual *result) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-db/tributary/sql/pgtest"
 	"github.com/tributary-db/tributary/testdrive/action"
 	"github.com/tributary-db/tributary/testdrive/runner"
-	"github.com/tributary-db/tributary/testdrive/runner/proxytest"
+	"github.com/tributary-db/tributary/testdrive/runner/runnertest"
 	"github.com/tributary-db/tributary/testdrive/slt"
 )
 
@@ -30,13 +30,13 @@ func TestWrongResultsAreNoticed(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	proxytest.Check(t, files, 1, func(t *testing.T, path string, s proxytest.Spoil) (string, bool) {
+	runnertest.Check(t, files, 1, func(t *testing.T, path string, s runnertest.Spoil) (string, bool) {
 		return runSpoilt(t, db, path, s)
 	})
 }
 
 // runSpoilt runs one file through a proxy, on a database that was cleaned behind its back.
-func runSpoilt(t *testing.T, db, path string, s proxytest.Spoil) (string, bool) {
+func runSpoilt(t *testing.T, db, path string, s runnertest.Spoil) (string, bool) {
 	if err := runner.Reset(t.Context(), &action.Server{URL: db, Postgres: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func runSpoilt(t *testing.T, db, path string, s proxytest.Spoil) (string, bool) 
 		t.Fatal(err)
 	}
 	served := make(chan error)
-	go func(server string) { served <- proxytest.Serve(l, server, s) }(u.Host)
+	go func(server string) { served <- runnertest.Serve(l, server, s) }(u.Host)
 	u.Host = l.Addr().String()
 	var out strings.Builder
 	suite := runner.Suite{

@@ -1,6 +1,6 @@
-// Package proxytest shows that scripts check what they seem to check: it runs them through a proxy that spoils one result,
+// Package runnertest shows that scripts check what they seem to check: it runs them through a proxy that spoils one result,
 // and counts those that notice.
-package proxytest
+package runnertest
 
 import (
 	"math/rand/v2"
