@@ -1,10 +1,11 @@
-// Package web is the HTTP side of the server: metrics and health.
+// Package web is the HTTP side of the server: metrics, health and profiles.
 //
 // Everything here is safe for concurrent use.
 package web
 
 import (
 	"net/http"
+	"net/http/pprof"
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,7 +18,8 @@ type Ready struct{ yes atomic.Bool }
 // Set says that it does.
 func (r *Ready) Set() { r.yes.Store(true) }
 
-// Handler serves /metrics, /api/livez (the process lives) and /api/readyz (it takes SQL clients).
+// Handler serves /metrics, /api/livez (the process lives), /api/readyz (it takes SQL clients) and /debug/pprof/ (the
+// profiles of Go's runtime).
 func Handler(metrics prometheus.Gatherer, ready *Ready) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
@@ -29,5 +31,8 @@ func Handler(metrics prometheus.Gatherer, ready *Ready) http.Handler {
 		}
 		w.WriteHeader(http.StatusOK)
 	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
 }
