@@ -1,12 +1,15 @@
 package adt
 
 import (
+	"archive/zip"
 	_ "embed"
+	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // for machines that have no zone files
 
+	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
 
@@ -24,29 +27,47 @@ type Zone struct {
 // UTC is the zero zone.
 var UTC = Zone{}
 
-//go:embed zones.txt
-var zoneNames string
+// zonesZip is the IANA database, version 2025c: the files of lib/time/zoneinfo.zip of Go, in order of their names. Time
+// zones are never read from the machine's files, whose version would be part of what a view contains.
+//
+//go:embed zones.zip
+var zonesZip string
 
-type namedZone struct {
-	name string
-	load func() (*time.Location, error)
+// zones are the zones of the IANA database by their names in lower case. Each is read when it is first asked for.
+var zones, zoneNames = indexZones()
+
+func indexZones() (byName map[string]func() *time.Location, names []string) {
+	archive, err := zip.NewReader(strings.NewReader(zonesZip), int64(len(zonesZip)))
+	if err != nil {
+		invariants.Failf("time zones: %v", err)
+	}
+	byName = make(map[string]func() *time.Location, len(archive.File))
+	for _, f := range archive.File {
+		byName[strings.ToLower(f.Name)] = sync.OnceValue(func() *time.Location { return readZone(f) })
+		names = append(names, f.Name)
+	}
+	return byName, names
 }
 
-// zones has the names of the IANA database, in lower case. Each zone is read when it is first asked for: from
-// the machine's files if it has them (Go looks there first), else from the copy inside the program.
-var zones = indexZones()
-
-func indexZones() map[string]namedZone {
-	m := make(map[string]namedZone, 600)
-	for name := range strings.Lines(zoneNames) {
-		name = strings.TrimSuffix(name, "\n")
-		m[strings.ToLower(name)] = namedZone{name, sync.OnceValues(func() (*time.Location, error) { return time.LoadLocation(name) })}
+func readZone(f *zip.File) *time.Location {
+	r, err := f.Open()
+	if err != nil {
+		invariants.Failf("time zone %s: %v", f.Name, err)
 	}
-	return m
+	defer r.Close()
+	data, err := io.ReadAll(r)
+	if err != nil {
+		invariants.Failf("time zone %s: %v", f.Name, err)
+	}
+	loc, err := time.LoadLocationFromTZData(f.Name, data)
+	if err != nil {
+		invariants.Failf("time zone %s: %v", f.Name, err)
+	}
+	return loc
 }
 
 // ZoneNames lists the names of the zones, sorted.
-func ZoneNames() []string { return strings.Split(strings.TrimSuffix(zoneNames, "\n"), "\n") }
+func ZoneNames() []string { return slices.Clone(zoneNames) }
 
 // FixedZone is the zone the given number of seconds east of UTC.
 func FixedZone(offset int) Zone { return Zone{offset: offset} }
@@ -86,15 +107,13 @@ func zoneByAbbrev(low string) (Zone, bool) {
 	if a.place == "" {
 		return Zone{offset: a.minutes * 60, dst: a.dst}, true
 	}
-	loc, err := zones[a.place].load()
-	return Zone{loc: loc, name: low}, err == nil
+	return Zone{loc: zones[a.place](), name: low}, true
 }
 
 // zoneByName finds a full name in lower case, or a POSIX offset.
 func zoneByName(low string) (Zone, bool) {
-	if n, ok := zones[low]; ok {
-		loc, err := n.load()
-		return Zone{loc: loc}, err == nil
+	if load, ok := zones[low]; ok {
+		return Zone{loc: load()}, true
 	}
 	return posixZone(low)
 }
