@@ -171,6 +171,9 @@ func (b *binder) tableRef(e *ast.TableRef, outer *scope) (*item, error) {
 		return nil, err
 	}
 	out, err := named(n, it.Rel.Names(), it.Name, e.Alias)
+	if err == nil && (it.Kind == catalog.Table || it.Kind == catalog.MaterializedView || it.Kind == catalog.SystemTable) {
+		out.sources[0].stored = it
+	}
 	if err == nil && e.Alias == nil {
 		out.sources[0].item = it
 	} else if err == nil && out.sources[0].name != it.Name {

@@ -4,10 +4,12 @@ import (
 	"strings"
 
 	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/planner/logical"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
 )
 
 // scope is the names of one row that an expression may see. The next one out is the row of the Apply around.
@@ -36,6 +38,8 @@ type source struct {
 	missing bool
 	// hiddenItem is the relation whose own name the alias hides.
 	hiddenItem *catalog.Item
+	// stored is set for a relation that has tableoid, under whatever name.
+	stored *catalog.Item
 }
 
 // column is a column as names see it.
@@ -82,6 +86,11 @@ func (s *scope) bareColumn(name string, pos ast.Pos) (*found, error) {
 						return nil, fail(pos, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name)
 					}
 					hit = &found{c.expr, level}
+				}
+				if e, ok := src.system(name); ok && hit == nil {
+					hit = &found{e, level}
+				} else if ok {
+					return nil, fail(pos, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", name)
 				}
 			}
 		}
@@ -138,6 +147,23 @@ func (src *source) answersTo(b *binder, q []string) bool {
 	return len(q) == 3 && db != nil && db.Name == q[0]
 }
 
+// system finds a system column by name, of which there is tableoid: its row's relation, NULL where an outer join has no
+// row of it.
+func (src *source) system(name string) (scalar.Expr, bool) {
+	if name != "tableoid" || src.stored == nil {
+		return nil, false
+	}
+	oid := &scalar.Const{Value: vec.IntOf(int64(src.stored.OID)), T: types.TOid}
+	if !src.missing {
+		return oid, true
+	}
+	nulls := make([]scalar.Expr, len(src.cols))
+	for i, c := range src.cols {
+		nulls[i] = &scalar.IsNull{Arg: c.expr}
+	}
+	return &scalar.Case{Whens: []scalar.When{{Cond: scalar.AndOf(nulls...), Then: logical.Null(oid.T)}}, Else: oid, T: oid.T}, true
+}
+
 // column finds a column of a source by name.
 func (src *source) column(name string) (column, bool, bool) {
 	var hit column
@@ -186,6 +212,9 @@ func (q *query) name(e *ast.Column) (scalar.Expr, error) {
 	c, ok, ambiguous := src.column(last)
 	if ambiguous {
 		return nil, fail(e.Pos, pgerr.AmbiguousColumn, "column reference \"%s\" is ambiguous", last)
+	}
+	if sys, isSystem := src.system(last); !ok && isSystem {
+		return found{sys, level}.outer(), nil
 	}
 	if !ok {
 		err := fail(e.Pos, pgerr.UndefinedColumn, "column %s.%s does not exist", src.name, last)

@@ -200,7 +200,7 @@ func (b *binder) returning(w *Write, items []ast.SelectItem, sources []*source) 
 
 // tableSource names the columns of a table, which are those from column from on.
 func tableSource(it *catalog.Item, alias string, from int) *source {
-	src := &source{name: it.Name, item: it, bare: true, qualified: true}
+	src := &source{name: it.Name, item: it, stored: it, bare: true, qualified: true}
 	if alias != "" && alias != it.Name {
 		src.name, src.item, src.hiddenItem = alias, nil, it
 	}

@@ -102,6 +102,8 @@ var pgEmpty = []struct {
 		"oid oid!, tmplname name!, tmplnamespace oid!, tmplinit regproc!, tmpllexize regproc!"},
 	{1418, "pg_user_mapping",
 		"oid oid!, umuser oid!, umserver oid!, umoptions _text"},
+	{12327, "pg_user_mappings",
+		"umid oid, srvid oid, srvname name, umuser oid, usename name, umoptions _text"},
 	{12018, "pg_policies",
 		"schemaname name, tablename name, policyname name, permissive text, roles _name, cmd text, qual text, with_check text"},
 	{12023, "pg_rules",

@@ -77,6 +77,7 @@ var systemFuncs = []scalar.Func{
 	row("pg_get_function_arguments", 2162, strict|stable|fails|nulls, sig(tOid), tText, asksArg(scalar.AskProcArguments), docProcArgs),
 	row("pg_get_function_identity_arguments", 2232, strict|stable|fails|nulls, sig(tOid), tText,
 		asksArg(scalar.AskProcArguments), docProcArgs),
+	row("pg_get_function_sqlbody", 6197, strict|nulls, sig(tOid), tText, always(vec.Null), "NULL: functions are not written in SQL"),
 	row("pg_get_functiondef", 2098, strict|nulls, sig(tOid), tText, always(vec.Null), "NULL: functions are not written in SQL"),
 	row("pg_get_triggerdef", 1662, strict|nulls, sig(tOid), tText, always(vec.Null), docNoTriggers),
 	row("pg_get_triggerdef", 2730, strict|nulls, sig(tOid, tBool), tText, always(vec.Null), docNoTriggers),
@@ -104,26 +105,29 @@ var systemFuncs = []scalar.Func{
 	row("pg_relation_size", 2332, strict|stable|fails|nulls, sig(tRegclass, tText), tInt8, asksArg(scalar.AskRelSize), docRelSize),
 	row("pg_total_relation_size", 2286, strict|stable|fails|nulls, sig(tRegclass), tInt8, asksArg(scalar.AskRelSize), docRelSize),
 	row("pg_indexes_size", 2998, strict, sig(tRegclass), tInt8, always(vec.IntOf(0)), "0: indexes are not stored"),
+	row("pg_tablespace_size", 2322, strict|nulls, sig(tOid), tInt8, always(vec.Null), docTablespaceSize),
+	row("pg_tablespace_size", 2323, strict|nulls, sig(tName), tInt8, always(vec.Null), docTablespaceSize),
 	row("pg_database_size", 2324, strict|stable|fails|nulls, sig(tOid), tInt8, asksArg(scalar.AskDatabaseSize),
 		"bytes stored for a database"),
 	row("pg_database_size", 2168, strict|stable|fails|nulls, sig(tName), tInt8, databaseSizeByName, "bytes stored for a database"),
 }
 
 const (
-	docDatabase   = "the database of the session"
-	docUser       = "the role whose rights count"
-	docSetting    = "the value of a setting"
-	docVisible    = "whether the object's bare name finds it"
-	docExpr       = "an expression of the catalog as text"
-	docViewDef    = "the query of a view"
-	docIndexDef   = "the statement that makes an index, or the expression of one of its columns"
-	docConstraint = "the definition of a constraint"
-	docProcArgs   = "what a function takes"
-	docNoTriggers = "NULL: there are no triggers"
-	docNoRules    = "NULL: there are no rules"
-	docComment    = "the comment on an object"
-	docSize       = "a number of bytes as people write it"
-	docRelSize    = "bytes stored for a relation"
+	docDatabase       = "the database of the session"
+	docUser           = "the role whose rights count"
+	docSetting        = "the value of a setting"
+	docVisible        = "whether the object's bare name finds it"
+	docExpr           = "an expression of the catalog as text"
+	docViewDef        = "the query of a view"
+	docIndexDef       = "the statement that makes an index, or the expression of one of its columns"
+	docConstraint     = "the definition of a constraint"
+	docProcArgs       = "what a function takes"
+	docNoTriggers     = "NULL: there are no triggers"
+	docNoRules        = "NULL: there are no rules"
+	docComment        = "the comment on an object"
+	docTablespaceSize = "NULL: what is stored belongs to databases, not to tablespaces"
+	docSize           = "a number of bytes as people write it"
+	docRelSize        = "bytes stored for a relation"
 )
 
 // encodingUTF8 is PostgreSQL's number of the encoding.

@@ -78,6 +78,10 @@ func tableFuncs() []scalar.TableFunc {
 			"the keys of an object"),
 		table("pg_options_to_table", 2289, strict, sig(tTextArray), append(column("option_name", tText, false),
 			column("option_value", tText, true)...), optionRows, "options written as name=value"),
+		table("pg_partition_tree", 3423, strict, sig(tRegclass), []types.Column{
+			{Name: "relid", Type: tRegclass, Nullable: true}, {Name: "parentrelid", Type: tRegclass, Nullable: true},
+			{Name: "isleaf", Type: tBool, Nullable: true}, {Name: "level", Type: tInt4, Nullable: true},
+		}, func(scalar.Env, []vec.Datum, emit) error { return nil }, "no rows: there are no partitions"),
 	}
 }
 

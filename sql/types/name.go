@@ -50,6 +50,7 @@ var infos = []info{
 	{OIDRegtype, "regtype", "regtype", 2211, 4, 'N', false},
 	{OIDRecord, "record", "record", 2287, -1, 'P', false},
 	{OIDVoid, "void", "void", 0, 4, 'P', false},
+	{OIDTrigger, "trigger", "trigger", 0, 4, 'P', false},
 	{OIDAny, "any", `"any"`, 0, 4, 'P', false},
 	{OIDAnyArray, "anyarray", "anyarray", 0, -1, 'P', false},
 	{OIDAnyElement, "anyelement", "anyelement", 0, 4, 'P', false},

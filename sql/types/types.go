@@ -81,6 +81,7 @@ const (
 	OIDRegtype      OID = 2206
 	OIDRecord       OID = 2249
 	OIDVoid         OID = 2278
+	OIDTrigger      OID = 2279
 	OIDAny          OID = 2276
 	OIDAnyArray     OID = 2277
 	OIDAnyElement   OID = 2283

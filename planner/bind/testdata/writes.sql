@@ -82,3 +82,4 @@ DELETE FROM nope;
 DELETE FROM t WHERE nope = 1;
 DELETE FROM t USING t WHERE a = 1;
 DELETE FROM t WHERE sum(a) > 1;
+UPDATE t SET b = b WHERE tableoid = t.tableoid AND a = 3 RETURNING a, tableoid <> 0;

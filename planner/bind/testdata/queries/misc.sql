@@ -163,3 +163,11 @@ SELECT a FROM t WHERE ROW(t.*) = (SELECT * FROM t WHERE a = 3);
 SELECT ROW(t.*, u.*) FROM t, u WHERE t.a = u.x;
 SELECT ROW(t.*) IS NULL, ROW(t.*) IS NOT NULL FROM t;
 SELECT * FROM t, LATERAL (VALUES (t.*)) q;
+-- A row knows its relation.
+SELECT tableoid = t.tableoid, tableoid <> 0, a FROM t;
+SELECT count(*) FROM t GROUP BY tableoid;
+SELECT x.a, y.tableoid IS NULL, y.tableoid = x.tableoid FROM t x LEFT JOIN t y ON y.a = x.a + 1;
+SELECT (SELECT t.tableoid = u.tableoid) FROM t, u;
+SELECT tableoid FROM t, u;
+SELECT tableoid FROM (SELECT * FROM t) s;
+SELECT tableoid FROM vt;
