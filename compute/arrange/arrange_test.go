@@ -202,6 +202,27 @@ func TestRunsStayFew(t *testing.T) {
 	}
 }
 
+// TestALargeTickLeavesNoArena: what a tick of many rows needs is given back when it ends, in every share of every
+// operator; what a small one needs is kept.
+func TestALargeTickLeavesNoArena(t *testing.T) {
+	var b Builder
+	fill := func(rows int) int {
+		b.Reset(1, true)
+		for i := range rows {
+			b.Data = fmt.Appendf(b.Data, "row %09d", i)
+			b.End(1, 1)
+		}
+		b.Finish()
+		return cap(b.Data) + 4*cap(b.offs) + 8*cap(b.diffs) + 8*cap(b.times) + 16*cap(b.ents) + 16*cap(b.sort.scratch)
+	}
+	if n := fill(1_000_000); n > smallBytes {
+		t.Errorf("%d bytes are kept after a large tick", n)
+	}
+	if n := fill(1000); n == 0 || n > 4*smallBytes {
+		t.Errorf("%d bytes are kept after a small tick", n)
+	}
+}
+
 func TestCancelledRowsVanish(t *testing.T) {
 	var s Spine
 	var b Builder

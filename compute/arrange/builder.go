@@ -27,7 +27,7 @@ type Builder struct {
 	times []uint64
 	at    tvc.Time
 	multi bool
-	large bool // the tick filled more than smallBytes
+	large bool // the arena has room for a piece
 	runs  []*Run
 	ents  []entry
 	sort  sorter
@@ -35,11 +35,7 @@ type Builder struct {
 
 // Reset makes ready for a tick whose updates are all at the time at, or (multi) have times of their own.
 func (b *Builder) Reset(at tvc.Time, multi bool) {
-	if cap(b.Data) > smallBytes && !b.large {
-		*b = Builder{} // a large tick's arena is not kept for the small ones after it
-	}
 	b.clear()
-	b.large = false
 	b.at, b.multi, b.runs = at, multi, nil
 }
 
@@ -60,7 +56,7 @@ func (b *Builder) End(diff int64, t uint64) {
 	switch n := len(b.Data); {
 	case n >= pieceBytes:
 		b.piece()
-	case n > smallBytes && cap(b.Data) < pieceBytes:
+	case n > smallBytes && !b.large:
 		b.enlarge()
 	}
 }
@@ -78,11 +74,14 @@ func (b *Builder) enlarge() {
 }
 
 // Finish gives what was added as runs, newest last; none if all cancelled. The Builder must be Reset
-// before it is used again.
+// before it is used again. A large tick's arena is given back: of each share of each operator that would be much.
 func (b *Builder) Finish() []*Run {
 	b.piece()
 	runs := b.runs
 	b.runs = nil
+	if b.large {
+		*b = Builder{}
+	}
 	return runs
 }
 
