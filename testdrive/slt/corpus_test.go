@@ -1,6 +1,9 @@
 package slt_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,27 @@ import (
 	"github.com/tributary-db/tributary/testdrive/runner"
 	"github.com/tributary-db/tributary/testdrive/slt"
 )
+
+var queries = regexp.MustCompile(`(?m)^query [TIRFBO]`)
+
+// The corpus has thousands of answers.
+func TestCorpusIsLarge(t *testing.T) {
+	files, err := filepath.Glob("../testdata/slt/*.slt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += len(queries.FindAll(text, -1))
+	}
+	if n < 2000 {
+		t.Errorf("only %d queries with results", n)
+	}
+}
 
 // The corpus holds on PostgreSQL, which wrote its results: as queries and as views.
 func TestCorpusOnPostgres(t *testing.T) {
