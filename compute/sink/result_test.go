@@ -46,7 +46,11 @@ func given(t *testing.T, r *Result) []string {
 // TestResultIsWhatSortingAllGives compares results of random rows, orders, offsets, limits and ways to add up with
 // all rows sorted and cut.
 func TestResultIsWhatSortingAllGives(t *testing.T) {
-	for seed := range uint64(60) {
+	seeds := uint64(60)
+	if testing.Short() {
+		seeds = 15
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		fin := plan.Finishing{Limit: int64(rng.IntN(40)) - 1, Offset: int64(rng.IntN(20))}
 		desc := rng.IntN(2) == 0
@@ -131,18 +135,18 @@ func TestResultIsWhatSortingAllGives(t *testing.T) {
 // TestLimitBoundsWhatIsKept: rows far beyond the maximum go through a LIMIT, ordered or not, whatever their order.
 func TestLimitBoundsWhatIsKept(t *testing.T) {
 	for _, order := range [][]plan.Order{nil, {{Col: 0}}, {{Col: 0, Desc: true}}} {
-		r := NewResult(pair, plan.Finishing{Order: order, Limit: 3, Offset: 1}, 4<<20)
+		r := NewResult(pair, plan.Finishing{Order: order, Limit: 3, Offset: 1}, 1<<20)
 		r.Positive = true
-		for i := range 40 {
+		for i := range 12 {
 			if err := r.Add(rows(i*dataflow.RoundRows, dataflow.RoundRows, 1)); err != nil {
 				t.Fatalf("order %v: block %d: %v", order, i, err)
 			}
-			if n := int64(cap(r.builder.Data)); n > 16<<20 {
+			if n := int64(cap(r.builder.Data)); n > 8<<20 {
 				t.Fatalf("order %v: %d bytes are taken", order, n)
 			}
 		}
 		got := strings.Join(given(t, r), " ")
-		last := 40*dataflow.RoundRows - 1
+		last := 12*dataflow.RoundRows - 1
 		want := `[]vec.Datum{1, "value 1"} []vec.Datum{2, "value 2"} []vec.Datum{3, "value 3"}`
 		if order != nil && order[0].Desc {
 			want = fmt.Sprintf(`[]vec.Datum{%[1]d, "value %[1]d"} []vec.Datum{%[2]d, "value %[2]d"} []vec.Datum{%[3]d, "value %[3]d"}`,
@@ -158,7 +162,7 @@ func TestLimitBoundsWhatIsKept(t *testing.T) {
 func TestMaxSizeCountsWhatIsKept(t *testing.T) {
 	for _, order := range [][]plan.Order{nil, {{Col: 0}}} {
 		r := NewResult(pair, plan.Finishing{Order: order, Limit: -1}, 1<<20)
-		for range 20 {
+		for range 6 {
 			for _, diff := range []int64{-1, 1} {
 				if err := r.Add(rows(0, dataflow.RoundRows, diff)); err != nil {
 					t.Fatal(err)
