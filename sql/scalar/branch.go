@@ -289,7 +289,7 @@ func (p *Program) split(d, cond *reg, rest *[]int32, n int, s *step) []int32 {
 	if from == nil {
 		from = everyRow[:n]
 	}
-	taken := slices.Grow(p.sels[s.sel][:0], len(from))[:len(from)]
+	taken := slices.Grow(none(p.sels[s.sel]), len(from))[:len(from)]
 	left := p.sels[s.sel+1]
 	if cap(left) < len(from) {
 		left = make([]int32, len(from))

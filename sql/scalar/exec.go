@@ -280,7 +280,7 @@ func validRows(valid []byte, sel []int32, n int, dst []int32) []int32 {
 	if sel == nil {
 		sel = everyRow[:n]
 	}
-	dst = slices.Grow(dst[:0], len(sel))[:len(sel)]
+	dst = slices.Grow(none(dst), len(sel))[:len(sel)]
 	k := 0
 	for _, i := range sel {
 		dst[k] = i

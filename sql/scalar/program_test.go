@@ -406,6 +406,37 @@ func TestEqualPartsAreComputedOnce(t *testing.T) {
 	}
 }
 
+// TestNothingIsComputedOfWhatHasFailed: where all the rows of a branch have failed, none is left; that is not all of them.
+func TestNothingIsComputedOfWhatHasFailed(t *testing.T) {
+	calls := 0
+	count := &Func{Name: "count", OID: 100, Args: []types.T{types.TInt8}, Ret: types.TInt8, Strict: true, CanFail: true,
+		Kernel: func(b *Batch) {
+			calls += len(b.Sel)
+			if b.Sel == nil {
+				calls += b.N
+			}
+		}}
+	col := &Col{Index: 0, T: types.TText}
+	m := MFP{Arity: 1, Project: []int{1}, Map: []Expr{&Case{
+		Whens: []When{{&IsNull{col}, num(0)}},
+		Else:  &Call{Func: count, Args: []Expr{&Call{Func: testNumber, Args: []Expr{col}, T: types.TInt8}}, T: types.TInt8},
+		T:     types.TInt8,
+	}}}
+	p, err := Compile(m, []types.T{types.TText}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := vec.NewBlock([]types.Kind{types.Bytes}, 3), vec.NewBlock([]types.Kind{types.Int}, 3)
+	for _, d := range []vec.Datum{vec.StrOf("a"), vec.Null, vec.StrOf("ab")} {
+		in.AppendRow(1, d)
+	}
+	var errs Errors
+	p.Apply(in, out, &errs)
+	if calls != 0 || out.Len != 1 || errs.Len() != 2 {
+		t.Errorf("%d calls, %d rows, %d failures", calls, out.Len, errs.Len())
+	}
+}
+
 func num(x int64) Expr { return &Const{Value: vec.IntOf(x), T: types.TInt8} }
 
 // TestFilterSavesLaterWork holds that what only survivors need is computed for them alone.
