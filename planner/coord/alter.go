@@ -106,13 +106,18 @@ func (c *Coord) prepareNew(ctx context.Context, e *effects, next *catalog.Snapsh
 		if err != nil {
 			return err
 		}
+		// What the same change makes needs no hold: nobody else can move it on.
+		var held []tvc.ID
 		for _, id := range f.inputs {
-			if _, ok := c.set.Shard(id); !ok {
+			switch _, open := c.set.Shard(id); {
+			case open:
+				held = append(held, id)
+			case e.flows[id] == nil:
 				return pgerr.Unsupported("a materialized view or index over system relations")
 			}
 		}
 		e.flows[it.ID] = f
-		at, err := c.beginning(ctx, e, next.FullName(it), f.inputs)
+		at, err := c.beginning(ctx, e, next.FullName(it), held)
 		if err != nil || it.Kind == catalog.Index {
 			return err
 		}
