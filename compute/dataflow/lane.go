@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"context"
 	"runtime"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -194,10 +195,25 @@ func (o *Output) Full() bool {
 // lets waiting small work in between.
 type Scheduler struct {
 	procs int
+	large chan struct{} // a slot for each large tick under way
 }
 
 // NewScheduler makes a scheduler for as many processors as Go uses.
-func NewScheduler() *Scheduler { return &Scheduler{procs: runtime.GOMAXPROCS(0)} }
+func NewScheduler() *Scheduler {
+	n := runtime.GOMAXPROCS(0)
+	return &Scheduler{procs: n, large: make(chan struct{}, n)}
+}
+
+// Large begins a large tick, when fewer are under way than there are processors: more at once would not end
+// sooner, but take more memory. If ctx ends it fails with ctx's cause; else what it gives ends the tick.
+func (s *Scheduler) Large(ctx context.Context) (done func(), err error) {
+	select {
+	case s.large <- struct{}{}:
+		return func() { <-s.large }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
 
 // width is how many lanes a dataflow with the given number of shares may use.
 func (s *Scheduler) width(workers int) int { return max(1, min(s.procs, workers)) }

@@ -32,7 +32,7 @@ func (d *running) step(ctx context.Context, bound tvc.Frontier) error {
 	d.streams = d.streams[:0]
 	defer d.closeStreams()
 	t := dataflow.Tick{Lower: d.upper, Upper: bound}
-	first, any := tvc.Time(0), false
+	first, any, rows := tvc.Time(0), false, 0
 	for i, in := range d.inputs {
 		s, err := in.Updates(ctx, d.upper, bound)
 		if err != nil {
@@ -42,6 +42,7 @@ func (d *running) step(ctx context.Context, bound tvc.Frontier) error {
 			continue
 		}
 		d.streams = append(d.streams, stream{s, i})
+		rows += s.Rows()
 		lo, hi, ok := s.Times()
 		switch {
 		case !ok:
@@ -53,7 +54,7 @@ func (d *running) step(ctx context.Context, bound tvc.Frontier) error {
 	}
 	if any {
 		t.Multi = first != t.At
-		if err := d.tick(ctx, t, d.feeds(t.Multi)); err != nil {
+		if err := d.tick(ctx, t, d.feeds(t.Multi), rows); err != nil {
 			return err
 		}
 	}

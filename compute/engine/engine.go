@@ -19,7 +19,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
@@ -146,6 +148,7 @@ func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, err
 	}
 	cols := mfpTypes(p.Lookup.MFP, p.Cols)
 	res := sink.NewResult(cols, p.Finishing, p.MaxBytes)
+	res.Positive = true // an index's rows come with their counts
 	out := vec.NewBlock(kindsOf(cols), 0)
 	var errs scalar.Errors
 	err = index.Read(p.At, p.Lookup.Keys, func(b *vec.Block) error {
@@ -158,9 +161,12 @@ func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, err
 		if errs.Len() > 0 {
 			return errs.Errs[0]
 		}
-		return res.Add(out)
+		if err := res.Add(out); err != nil || !res.Full() {
+			return err
+		}
+		return errEnough
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errEnough) {
 		return nil, err
 	}
 	return res.Finish()
@@ -198,12 +204,20 @@ func (e *Engine) Query(ctx context.Context, q *protocol.Query) (protocol.Rows, e
 	if err != nil {
 		return nil, err
 	}
-	feeds, closeAll, err := e.snapshots(ctx, r, q.At, nil)
-	defer closeAll()
+	inputs, _, err := e.inputs(r)
 	if err != nil {
 		return nil, err
 	}
-	err = r.Flow.Tick(ctx, dataflow.Tick{Upper: tvc.After(q.At), At: q.At}, feeds)
+	consolidate := res.Bound(q.Plan, slices.ContainsFunc(inputs, (*source.Input).HasErrors))
+	for _, in := range inputs {
+		in.Consolidate = consolidate
+	}
+	c, err := contents(ctx, r, q.At, inputs)
+	defer c.close()
+	if err != nil {
+		return nil, err
+	}
+	err = r.Flow.Tick(ctx, dataflow.Tick{Upper: tvc.After(q.At), At: q.At}, c.feeds)
 	e.o.Metrics.reads.Add(float64(r.Flow.TakeReads()))
 	if err != nil {
 		if ctx.Err() != nil {
@@ -214,41 +228,54 @@ func (e *Engine) Query(ctx context.Context, q *protocol.Query) (protocol.Rows, e
 	return res.Finish()
 }
 
-// snapshots makes the feeds of a dataflow's first tick, and counts the contents as read. inputs are the
-// dataflow's own, in the order of their sources; nil if there are none to keep.
-func (e *Engine) snapshots(ctx context.Context, r *render.Rendered, at tvc.Time, inputs []*source.Input) (
-	[]dataflow.Feed, func(), error) {
-	var feeds []dataflow.Feed
-	var streams []*source.Stream
-	closeAll := func() {
-		for _, s := range streams {
-			s.Close()
-		}
-	}
+// inputs makes the inputs of a dataflow and gives their nodes, in the order of its sources.
+func (e *Engine) inputs(r *render.Rendered) (inputs []*source.Input, nodes []dataflow.NodeID, err error) {
 	for _, src := range r.Sources {
 		if src.Rows != nil {
-			feeds = append(feeds, dataflow.Feed{Source: src.Node, Next: dataflow.Blocks([]*vec.Block{src.Rows}), Stable: true})
 			continue
 		}
-		var in *source.Input
-		if len(inputs) > 0 {
-			in, inputs = inputs[0], inputs[1:]
-		} else {
-			sh, _, ok := e.o.Shard(src.ID)
-			if !ok {
-				return nil, closeAll, errDropped
-			}
-			in = source.New(src.ID, sh)
+		sh, _, ok := e.o.Shard(src.ID)
+		if !ok {
+			return nil, nil, errDropped
 		}
+		inputs, nodes = append(inputs, source.New(src.ID, sh)), append(nodes, src.Node)
+	}
+	return inputs, nodes, nil
+}
+
+// snapshot is what a dataflow's first tick reads.
+type snapshot struct {
+	feeds   []dataflow.Feed
+	streams []*source.Stream
+	rows    int // at most so many
+}
+
+// contents opens the contents of all sources at a time, and counts them as read. It is owed a close also with an
+// error.
+func contents(ctx context.Context, r *render.Rendered, at tvc.Time, inputs []*source.Input) (*snapshot, error) {
+	c := &snapshot{}
+	for _, src := range r.Sources {
+		if src.Rows != nil {
+			c.feeds = append(c.feeds, dataflow.Feed{Source: src.Node, Next: dataflow.Blocks([]*vec.Block{src.Rows}), Stable: true})
+			continue
+		}
+		in := inputs[len(c.streams)]
 		s, err := in.Snapshot(ctx, at)
 		if err != nil {
-			return nil, closeAll, ofStorage(err)
+			return c, ofStorage(err)
 		}
-		streams = append(streams, s)
+		c.streams = append(c.streams, s)
+		c.rows += s.Rows()
 		in.Advance(s.Upper)
-		feeds = append(feeds, dataflow.Feed{Source: src.Node, Next: feedOf(r.Flow, s)})
+		c.feeds = append(c.feeds, dataflow.Feed{Source: src.Node, Next: feedOf(r.Flow, s)})
 	}
-	return feeds, closeAll, nil
+	return c, nil
+}
+
+func (c *snapshot) close() {
+	for _, s := range c.streams {
+		s.Close()
+	}
 }
 
 // feedOf makes a feed of a stream, its errors going to the dataflow.
@@ -262,5 +289,8 @@ func feedOf(flow *dataflow.Dataflow, s *source.Stream) func(context.Context) (*v
 		return b, ofStorage(err)
 	}
 }
+
+// errEnough ends the reading of an index whose further rows are not wanted.
+var errEnough = errors.New("the result is full")
 
 var errDropped = pgerr.New(pgerr.UndefinedObject, "a collection that is read has been dropped")

@@ -130,7 +130,11 @@ func (d *running) incarnation() (err error) {
 	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
-			d.e.o.Log.Error("panic in a dataflow", "dataflow", d.c.Plan.Name, "panic", v, "stack", string(debug.Stack()))
+			stack := debug.Stack()
+			if f, ok := v.(*dataflow.Fault); ok {
+				stack = f.Stack
+			}
+			d.e.o.Log.Error("panic in a dataflow", "dataflow", d.c.Plan.Name, "panic", v, "stack", string(stack))
 			what, _, _ := strings.Cut(fmt.Sprint(v), "\n")
 			err = errors.New(what)
 		}
@@ -189,18 +193,8 @@ func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 	if err != nil {
 		return 0, err
 	}
-	d.inputs, d.nodes = nil, nil
-	for _, src := range d.flow.Sources {
-		if src.Rows != nil {
-			continue
-		}
-		sh, _, ok := d.e.o.Shard(src.ID)
-		if !ok {
-			return 0, errDropped
-		}
-		d.inputs, d.nodes = append(d.inputs, source.New(src.ID, sh)), append(d.nodes, src.Node)
-	}
-	return asOf, nil
+	d.inputs, d.nodes, err = d.e.inputs(d.flow)
+	return asOf, err
 }
 
 // hydrate waits until all inputs are complete through asOf and takes their contents in.
@@ -215,13 +209,13 @@ func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
 			return err
 		}
 	}
-	feeds, closeAll, err := d.e.snapshots(ctx, d.flow, asOf, d.inputs)
-	defer closeAll()
+	c, err := contents(ctx, d.flow, asOf, d.inputs)
+	defer c.close()
 	if err != nil {
 		return err
 	}
 	t := dataflow.Tick{Upper: tvc.After(asOf), At: asOf}
-	if err := d.tick(ctx, t, feeds); err != nil {
+	if err := d.tick(ctx, t, c.feeds, c.rows); err != nil {
 		return err
 	}
 	return d.emit(ctx)
@@ -286,8 +280,18 @@ func (d *running) look(closed tvc.Time) (bound tvc.Frontier, what news) {
 	return bound, what
 }
 
-// tick works one interval through the operators.
-func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Feed) error {
+// largeRows makes a tick large: it takes its turn among the large ones.
+const largeRows = 32 << 10
+
+// tick works one interval of about so many rows through the operators.
+func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Feed, rows int) error {
+	if rows >= largeRows {
+		done, err := d.e.o.Sched.Large(ctx)
+		if err != nil {
+			return err
+		}
+		defer done()
+	}
 	err := d.flow.Flow.Tick(ctx, t, feeds)
 	d.e.o.Metrics.ticks.Inc()
 	d.e.o.Metrics.reads.Add(float64(d.flow.Flow.TakeReads()))

@@ -99,6 +99,9 @@ func (in *Input) Advance(upper tvc.Frontier) { in.read = max(in.read, upper) }
 // Times says between which times the changes lie; ok is false if there are none.
 func (s *Stream) Times() (first, last tvc.Time, ok bool) { return s.scan.Times() }
 
+// Rows says how many there are at most.
+func (s *Stream) Rows() int { return s.scan.Rows() }
+
 // Uniform leaves the times out of the blocks: all are the same.
 func (s *Stream) Uniform() { s.uniform = true }
 

@@ -112,6 +112,15 @@ func (sc *Scan) Times() (first, last tvc.Time, ok bool) {
 	return first, last, ok
 }
 
+// Rows says how many updates a scan has at most: those of all the parts that have some.
+func (sc *Scan) Rows() int {
+	n := 0
+	for _, p := range sc.parts() {
+		n += int(p.rows)
+	}
+	return n
+}
+
 // Upper is through where the scan reads: everything below it, as far as it was asked for.
 func (sc *Scan) Upper() tvc.Frontier { return sc.to }
 
