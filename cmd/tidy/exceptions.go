@@ -46,7 +46,6 @@ var goroutineOwners = []exception{
 	{where: "compute/sink/", why: "a view's parts are finished side by side, joined before the append"},
 	{where: "compute/engine/", why: "dataflows' ticks, stopped by Close"},
 	{where: "compute/controller/", why: "one reader a replica, stopped by Close"},
-	{where: "planner/coord/", why: "the commit line and timers, stopped by Close"},
 	{where: "pgwire/server/", why: "one a connection, joined by Close"},
 	{where: "testdrive/runner/", why: "jobs, joined before the report"},
 	{where: "testdrive/action/", why: "background statements, joined at the end of the file; the reader of a child's output"},

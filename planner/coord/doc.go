@@ -11,6 +11,11 @@
 //	P4  the effects of DDL (shards, dataflows, settings) follow from the committed difference of catalogs
 //	    alone, so a restart finds the same.
 //	P5  nothing here happens because time passes.
+//	P6  every read is at a time that is closed, however new what it reads is.
+//	P7  DDL fails nobody who does not use what it changes; what cannot be planned or started is broken by itself.
 //
-// Coord is safe for concurrent use. Close ends everything it started.
+// When nothing can be written any more, Failed says so, and the process should end: the next boot finds out what has
+// become of what was under way.
+//
+// Coord is safe for concurrent use; it owns no goroutine. Close ends everything it started.
 package coord
