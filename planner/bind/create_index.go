@@ -76,7 +76,7 @@ func (b *binder) indexKey(it, on *catalog.Item, e *ast.CreateIndex) error {
 		if scalar.Depends(x) != scalar.Immutable {
 			return fail(posOf(k.Expr), pgerr.InvalidObjectDefinition, "functions in index expression must be marked IMMUTABLE")
 		}
-		if err := b.checkStored(posOf(k.Expr)); err != nil {
+		if err := b.checkLarge(); err != nil {
 			return err
 		}
 		if c, ok := x.(*scalar.Col); ok {

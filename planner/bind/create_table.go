@@ -15,7 +15,9 @@ const maxColumns = 1600
 
 // CreateTable binds CREATE TABLE. The item has no ID, OID, Owner and Shard yet.
 func CreateTable(env *Env, e *ast.CreateTable) (*catalog.Item, error) {
-	b := newBinder(env)
+	own := *env
+	own.NoParams = true
+	b := newBinder(&own)
 	switch {
 	case e.Temporary:
 		return nil, unsupported(e.Pos, "CREATE TEMPORARY TABLE")
@@ -127,7 +129,7 @@ func (b *binder) defaultText(e ast.Expr, col types.Column) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := b.checkStored(posOf(e)); err != nil {
+	if err := b.checkLarge(); err != nil {
 		return "", err
 	}
 	if isNullLiteral(x) && col.Type.Mod == types.NoMod && (isUnknown(x) || x.Type().OID == col.Type.OID) {

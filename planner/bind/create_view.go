@@ -23,7 +23,7 @@ func CreateView(env *Env, e *ast.CreateView) (*catalog.Item, error) {
 // lasting is where what is stored is bound: there is no session to ask, as there will be none later.
 func lasting(env *Env) *Env {
 	e := *env
-	e.Scalar, e.Show, e.Params = nil, nil, nil
+	e.Scalar, e.Show, e.Params, e.NoParams = nil, nil, nil, true
 	return &e
 }
 
@@ -74,7 +74,7 @@ func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, q
 	if err := r.settle(b); err != nil {
 		return nil, err
 	}
-	if err := b.checkStored(query.Pos); err != nil {
+	if err := b.checkLarge(); err != nil {
 		return nil, err
 	}
 	if len(columns) > len(r.cols) {

@@ -23,6 +23,8 @@ type Env struct {
 	// Params are the types of $1, $2, …: types.TUnknown where the client did not say. Binding grows the slice
 	// to the highest parameter used and fills in what it infers.
 	Params []types.T
+	// NoParams says that there are no parameters: none may be named.
+	NoParams bool
 	// Stored says whether a view's rows are kept where the query runs, so that they are read as they are.
 	// nil: no view's are.
 	Stored func(*catalog.Item) bool
@@ -153,7 +155,7 @@ func (b *binder) newLet() int {
 // param gives parameter n, counted from 1, as far as its type is known.
 func (b *binder) param(n int, pos ast.Pos) (scalar.Expr, error) {
 	const most = 65535 // the protocol's own bound
-	if n < 1 || n > most {
+	if n < 1 || n > most || b.env.NoParams {
 		return nil, fail(pos, pgerr.UndefinedParameter, "there is no parameter $%d", n)
 	}
 	for len(b.env.Params) < n {
@@ -184,17 +186,6 @@ func (b *binder) checkOpen() error {
 		if t.OID == types.OIDUnknown {
 			return pgerr.Newf(pgerr.IndeterminateDatatype, "could not determine data type of parameter $%d", i+1)
 		}
-	}
-	return nil
-}
-
-// checkStored refuses parameters too: what is stored has none.
-func (b *binder) checkStored(pos ast.Pos) error {
-	if err := b.checkLarge(); err != nil {
-		return err
-	}
-	if len(b.env.Params) > 0 {
-		return fail(pos, pgerr.UndefinedParameter, "there is no parameter $1")
 	}
 	return nil
 }

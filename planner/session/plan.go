@@ -26,6 +26,8 @@ type planner struct {
 	args     *arguments
 	// params are the types of the parameters, as far as they are known.
 	params []types.T
+	// open: the statement is only described yet, so it may name parameters that have no values.
+	open bool
 }
 
 // newPlanner makes a planner for a statement with arguments, or without any.
@@ -42,7 +44,8 @@ func (s *Session) newPlanner(stmt *statement, args *arguments) *planner {
 func (p *planner) bindEnv() *bind.Env {
 	// The binder may write to the list of parameters.
 	params := append([]types.T(nil), p.params...)
-	return &bind.Env{Catalog: p.snapshot, Path: p.env.answers.Path, Scalar: p.env, Params: params, Show: p.showQuery}
+	return &bind.Env{Catalog: p.snapshot, Path: p.env.answers.Path, Scalar: p.env, Params: params,
+		NoParams: p.args == nil && !p.open, Show: p.showQuery}
 }
 
 // values are the arguments' values.
@@ -257,7 +260,7 @@ func (p *planner) dataflow(name string, root logical.Node) (*plan.Dataflow, erro
 // describe says what a statement takes and gives. params are the types that the client gave for its parameters.
 func (s *Session) describe(st ast.Statement, params []types.T) ([]types.T, []Column, error) {
 	p := s.newPlanner(&statement{at: s.m.Now(), ast: st}, nil)
-	p.params = params
+	p.params, p.open = params, true
 	e := p.bindEnv()
 	cols, err := p.describe(e, st)
 	return e.Params, cols, err
