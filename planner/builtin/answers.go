@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/ast"
+	"github.com/tributary-db/tributary/sql/fn"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
@@ -290,7 +291,7 @@ func sameTypes(names []string, ts []types.T) bool {
 		if strings.EqualFold(n, "none") && ts[i].OID == 0 {
 			continue
 		}
-		if n != types.Of(ts[i].OID).String() && n != ts[i].Name() {
+		if t, ok := fn.TypeNamed(n); (!ok || t.OID != ts[i].OID) && n != types.Of(ts[i].OID).String() {
 			return false
 		}
 	}

@@ -84,7 +84,7 @@ func toRegFuncs() []scalar.Func {
 // lookup finds a name; NULL if nothing has it.
 func (r *reg) lookup(env scalar.Env, name string) (vec.Datum, error) {
 	if r.oid == types.OIDRegtype {
-		if t, ok := typeNamed(name); ok {
+		if t, ok := TypeNamed(name); ok {
 			return vec.IntOf(int64(t.OID)), nil
 		}
 	}
@@ -171,8 +171,8 @@ var typeAliases = map[string]types.OID{
 	"bool": types.OIDBool,
 }
 
-// typeNamed finds a built-in type by any of its names, as a client would write them in a string.
-func typeNamed(name string) (types.T, bool) {
+// TypeNamed finds a built-in type by any of its names, as a client would write them in a string.
+func TypeNamed(name string) (types.T, bool) {
 	s := strings.Join(strings.Fields(name), " ")
 	base, array := s, false
 	for strings.HasSuffix(base, "[]") {

@@ -14,6 +14,8 @@ rgt
 rgt a integer
 > SELECT to_regclass('rgt'), to_regtype('int'), to_regclass('nosuch')
 rgt integer <null>
+> SELECT '=(int,int4)'::regoperator, 'pg_catalog.+(int8, bigint)'::regoperator, 'abs(int)'::regprocedure, '-(none,float)'::regoperator
+=(integer,integer) +(bigint,bigint) abs(integer) "-(NONE,double precision)"
 ! SELECT 'nosuch'::regclass
 exact:relation "nosuch" does not exist
 $ copy-out statement="COPY (SELECT 'rgt'::regclass, pg_typeof(1.5)) TO STDOUT (FORMAT csv)"
