@@ -332,13 +332,14 @@ func (d *running) catchUp(ctx context.Context) (over bool, err error) {
 	}
 }
 
-// ended ends a subscription that has everything up to its end, and says whether one is over.
+// ended ends a subscription that has everything up to its end, or reads nothing that could change, and says whether
+// one is over.
 func (d *running) ended(bound tvc.Frontier) bool {
 	s := d.c.Subscribe
 	if s == nil {
 		return false
 	}
-	if s.UpTo != 0 && bound >= s.UpTo {
+	if len(d.inputs) == 0 || s.UpTo != 0 && bound >= s.UpTo {
 		s.Feed.Finish()
 	}
 	return s.Feed.Ended()
