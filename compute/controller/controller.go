@@ -57,6 +57,7 @@ type Controller struct {
 // coll is a collection as the controller sees it.
 type coll struct {
 	id    tvc.ID
+	name  string       // the full SQL name
 	shard *shard.Shard // nil for an index or a subscription
 	// create describes the dataflow; nil for a table.
 	create     *protocol.Create
@@ -111,11 +112,7 @@ func New(o Options) *Controller {
 	c.mu.stalled = map[stalled]struct{}{}
 	c.shared = engine.Options{Sched: dataflow.NewScheduler(), Group: o.Set.Group(),
 		Settings: o.Settings, Staging: sink.NewBudget(o.Settings), SinkMetrics: sink.NewMetrics(o.Registry),
-		Metrics: engine.NewMetrics(o.Registry), Log: o.Log,
-		Shard: func(id tvc.ID) (*shard.Shard, string, bool) {
-			sh, ok := o.Set.Shard(id)
-			return sh, o.Name(id), ok
-		}}
+		Metrics: engine.NewMetrics(o.Registry), Log: o.Log, Shard: o.Set.Shard, Name: o.Name}
 	c.local = c.newReplica(ReplicaDesc{Workers: 1})
 	return c
 }
@@ -234,7 +231,7 @@ func newOutput(since tvc.Frontier) *output {
 func (c *Controller) Table(id tvc.ID, sh *shard.Shard) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.collections[id] = &coll{id: id, shard: sh, dependents: map[tvc.ID]*coll{}}
+	c.mu.collections[id] = &coll{id: id, name: c.o.Name(id), shard: sh, dependents: map[tvc.ID]*coll{}}
 }
 
 // View starts a materialized view on a cluster, from where its shard stands. The shard's collection.Desc
@@ -286,7 +283,7 @@ func (c *Controller) readTime(ctx context.Context, since tvc.Frontier) (tvc.Time
 }
 
 func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard.Shard, hold *collection.Hold, on []*replica) {
-	x := &coll{id: cr.ID, shard: sh, create: cr, cluster: cluster, dependents: map[tvc.ID]*coll{}, hold: hold,
+	x := &coll{id: cr.ID, name: c.o.Name(cr.ID), shard: sh, create: cr, cluster: cluster, dependents: map[tvc.ID]*coll{}, hold: hold,
 		runs: map[*replica]*run{}, held: map[*IndexHold]tvc.Frontier{}}
 	if cr.View != nil {
 		x.output = newOutput(0)
@@ -311,8 +308,18 @@ func (c *Controller) Broken(id tvc.ID, sh *shard.Shard, reason error) {
 	name := c.o.Name(id)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.collections[id] = &coll{id: id, shard: sh, create: &protocol.Create{ID: id, Plan: &plan.Dataflow{Name: name}},
+	c.mu.collections[id] = &coll{id: id, name: name, shard: sh, create: &protocol.Create{ID: id, Plan: &plan.Dataflow{Name: name}},
 		dependents: map[tvc.ID]*coll{}, held: map[*IndexHold]tvc.Frontier{}, err: brokenError(name, reason)}
+}
+
+// Rename says that a collection has another full SQL name from now on. Its metrics begin anew.
+func (c *Controller) Rename(id tvc.ID, name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if x := c.mu.collections[id]; x != nil && x.name != name {
+		c.shared.SinkMetrics.Forget(x.name)
+		x.name = name
+	}
 }
 
 // Drop forgets a collection and stops its dataflow. Subscriptions that read it end with an error; what else
@@ -329,7 +336,7 @@ func (c *Controller) Drop(id tvc.ID) {
 		if d.create.Subscribe == nil {
 			invariants.Failf("%v is dropped before %v, which reads it", id, d.id)
 		}
-		d.create.Subscribe.Feed.Fail(pgerr.Newf(pgerr.UndefinedObject, "%s was dropped while it was subscribed to", c.o.Name(id)))
+		d.create.Subscribe.Feed.Fail(pgerr.Newf(pgerr.UndefinedObject, "%s was dropped while it was subscribed to", x.name))
 		ended = append(ended, d)
 	}
 	var stop []func()
@@ -355,7 +362,7 @@ func (c *Controller) endLocked(x *coll) (stop []func()) {
 		stop = append(stop, func() { r.engine.Compact(x.id, tvc.Done) })
 	}
 	if x.create != nil && x.create.View != nil {
-		stop = append(stop, func() { c.shared.SinkMetrics.Forget(x.create.Plan.Name) })
+		stop = append(stop, func() { c.shared.SinkMetrics.Forget(x.name) })
 	}
 	if x.hold != nil {
 		stop = append(stop, x.hold.Release)

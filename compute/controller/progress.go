@@ -220,7 +220,7 @@ func (r *replica) Failed(id tvc.ID, err error) {
 			return // another replica goes on
 		}
 	}
-	x.err = brokenError(x.create.Plan.Name, err)
+	x.err = brokenError(x.name, err)
 	c.notifyAll(x)
 }
 

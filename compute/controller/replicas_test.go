@@ -294,7 +294,7 @@ func TestSecondFailureEndsADataflow(t *testing.T) {
 	e.check(index, panicking(a, &none), e.live)
 	for _, id := range []tvc.ID{twice, on} {
 		_, err := e.read(id)
-		if want := "panicking is broken and cannot be read: thirteen"; err == nil || err.Error() != want {
+		if want := twice.String() + " is broken and cannot be read: thirteen"; err == nil || err.Error() != want {
 			t.Fatalf("%v: %v, want %s", id, err, want)
 		}
 	}

@@ -45,8 +45,9 @@ type Options struct {
 	// Workers is the number of shares of state of every dataflow.
 	Workers int
 	Sched   *dataflow.Scheduler
-	// Shard gives the shard of a collection and its full SQL name.
-	Shard       func(id tvc.ID) (*shard.Shard, string, bool)
+	// Shard gives the shard of a collection, Name its full SQL name at the moment.
+	Shard       func(id tvc.ID) (*shard.Shard, bool)
+	Name        func(id tvc.ID) string
 	Group       *txn.Group
 	Inputs      protocol.Inputs
 	Listener    protocol.Listener
@@ -234,7 +235,7 @@ func (e *Engine) inputs(r *render.Rendered) (inputs []*source.Input, nodes []dat
 		if src.Rows != nil {
 			continue
 		}
-		sh, _, ok := e.o.Shard(src.ID)
+		sh, ok := e.o.Shard(src.ID)
 		if !ok {
 			return nil, nil, errDropped
 		}

@@ -66,6 +66,9 @@ func (d *running) signal() {
 	}
 }
 
+// name is the full SQL name of what the dataflow makes.
+func (d *running) name() string { return d.e.o.Name(d.c.ID) }
+
 // compact lets an index's times before since go.
 func (d *running) compact(since tvc.Frontier) {
 	d.since.Store(uint64(since))

@@ -56,13 +56,13 @@ type flight struct {
 
 // newViewDriver makes the sink of a view, and gives the time to start from.
 func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, error) {
-	sh, name, ok := d.e.o.Shard(d.c.ID)
+	sh, ok := d.e.o.Shard(d.c.ID)
 	if !ok {
 		return nil, 0, errDropped
 	}
 	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), lower: sh.Upper(), start: verify}
 	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, Settings: d.e.o.Settings,
-		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: name, Log: d.e.o.Log}
+		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: d.name, Log: d.e.o.Log}
 	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
 	switch {
 	case d.c.View.Fresh && v.lower == tvc.Frontier(d.c.AsOf):
@@ -160,7 +160,7 @@ func (v *viewDriver) verify(ctx context.Context) error {
 	}
 	if content != stored {
 		v.d.differs = true
-		v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name)
+		v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name())
 		return errDiffers
 	}
 	return v.next(ctx)

@@ -54,9 +54,9 @@ func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 func (a *Appender) attempt(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			a.o.Log.Error("append panicked", "view", a.o.Name, "panic", v, "stack", string(debug.Stack()))
+			a.o.Log.Error("append panicked", "view", a.o.Name(), "panic", v, "stack", string(debug.Stack()))
 			what, _, _ := strings.Cut(fmt.Sprint(v), "\n")
-			err = fmt.Errorf("append to %s: %w: %s", a.o.Name, ErrPanic, what)
+			err = fmt.Errorf("append to %s: %w: %s", a.o.Name(), ErrPanic, what)
 		}
 	}()
 	return f()
@@ -87,10 +87,10 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	if !out.Done() {
 		discard(ctx, written)
 		if out.Refused.Reason == shard.UpperMismatch {
-			a.o.Metrics.refused.WithLabelValues(a.o.Name).Inc()
+			a.o.Metrics.refused.WithLabelValues(a.o.Name()).Inc()
 			return &LostError{Upper: out.Refused.Upper}
 		}
-		return fmt.Errorf("append to %s: %v", a.o.Name, out.Refused)
+		return fmt.Errorf("append to %s: %v", a.o.Name(), out.Refused)
 	}
 	a.counted(written, want)
 	return nil
@@ -107,7 +107,7 @@ func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, e
 		r.writer = nil
 		switch {
 		case to != nil:
-			a.o.Metrics.spills.WithLabelValues(a.o.Name).Inc()
+			a.o.Metrics.spills.WithLabelValues(a.o.Name()).Inc()
 			writers = append(writers, to)
 		case r.staged == nil || r.staged.Len == 0:
 			continue
@@ -168,7 +168,7 @@ func (a *Appender) conserved(written []*shard.Written, want totals) error {
 		have.add(totals{diffSum: t.DiffSum, content: t.Fingerprint, moves: w.Moves()})
 	}
 	if have != want {
-		return fmt.Errorf("%s: %w", a.o.Name, ErrNotConserved)
+		return fmt.Errorf("%s: %w", a.o.Name(), ErrNotConserved)
 	}
 	return nil
 }
@@ -180,10 +180,10 @@ func discard(ctx context.Context, written []*shard.Written) {
 }
 
 func (a *Appender) counted(written []*shard.Written, t totals) {
-	a.o.Metrics.appends.WithLabelValues(a.o.Name, strconv.FormatBool(t.rows == 0)).Inc()
-	a.o.Metrics.rows.WithLabelValues(a.o.Name).Add(float64(t.rows))
+	a.o.Metrics.appends.WithLabelValues(a.o.Name(), strconv.FormatBool(t.rows == 0)).Inc()
+	a.o.Metrics.rows.WithLabelValues(a.o.Name()).Add(float64(t.rows))
 	for _, w := range written {
-		a.o.Metrics.parts.WithLabelValues(a.o.Name, "object").Add(float64(w.Objects()))
-		a.o.Metrics.parts.WithLabelValues(a.o.Name, "inline").Add(float64(w.Inline()))
+		a.o.Metrics.parts.WithLabelValues(a.o.Name(), "object").Add(float64(w.Objects()))
+		a.o.Metrics.parts.WithLabelValues(a.o.Name(), "inline").Add(float64(w.Inline()))
 	}
 }

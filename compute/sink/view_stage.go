@@ -77,8 +77,8 @@ type ViewOptions struct {
 	// Staging bounds what all sinks of the process stage.
 	Staging *Budget
 	Metrics *Metrics
-	// Name is the view's full SQL name.
-	Name string
+	// Name gives the view's full SQL name, which labels its metrics.
+	Name func() string
 	// Log takes the stacks of panics; nil means slog.Default().
 	Log *slog.Logger
 }

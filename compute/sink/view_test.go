@@ -60,7 +60,7 @@ func newEnv(tb testing.TB, workers int) *env {
 		tb.Fatal(err)
 	}
 	e.o = ViewOptions{Shard: sh, Workers: workers, Settings: set, Staging: NewBudget(set),
-		Metrics: NewMetrics(p.Registry.Metrics()), Name: "v", Log: slog.New(slog.DiscardHandler)}
+		Metrics: NewMetrics(p.Registry.Metrics()), Name: func() string { return "v" }, Log: slog.New(slog.DiscardHandler)}
 	return e
 }
 

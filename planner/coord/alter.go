@@ -159,19 +159,33 @@ func (c *Coord) effect(ctx context.Context, next *catalog.Snapshot, changes *cat
 			failed = append(failed, err)
 		}
 	}
-	c.catalog.Store(next)
+	before := c.catalog.Swap(next)
 	c.dropItems(changes)
 	for _, ch := range changes.Clusters {
 		if ch.New == nil {
 			c.control.SetCluster(ch.Old.ID)
 		}
 	}
-	for _, ch := range changes.Items {
-		if ch.Old != nil && ch.New != nil && ch.New.Kind.Stored() {
-			c.set.Rename(ch.New.ID, next.FullName(ch.New))
-		}
-	}
+	c.rename(before, next)
 	return errors.Join(failed...)
+}
+
+// rename tells below what full names have changed, be it an item's own name, its schema's or its database's.
+func (c *Coord) rename(before, next *catalog.Snapshot) {
+	for it := range next.Items() {
+		old := before.Item(it.ID)
+		if old == nil || !hasFlow(it) {
+			continue
+		}
+		name := next.FullName(it)
+		if name == before.FullName(old) {
+			continue
+		}
+		if it.Kind.Stored() {
+			c.set.Rename(it.ID, name)
+		}
+		c.control.Rename(it.ID, name)
+	}
 }
 
 // hasFlow says whether an item is something that runs or is stored.
