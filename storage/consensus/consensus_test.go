@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 
@@ -17,8 +19,9 @@ import (
 
 // stores are the implementations; each promise below is tested on all of them.
 var stores = map[string]func(testing.TB) consensus.Store{
-	"memory": func(testing.TB) consensus.Store { return consensus.NewMemory() },
-	"pebble": func(tb testing.TB) consensus.Store { return openPebble(tb, vfs.NewMem(), prometheus.NewRegistry()) },
+	"memory":   func(testing.TB) consensus.Store { return consensus.NewMemory() },
+	"pebble":   func(tb testing.TB) consensus.Store { return openPebble(tb, vfs.NewMem(), prometheus.NewRegistry()) },
+	"postgres": func(tb testing.TB) consensus.Store { return openPostgres(tb, newSchema(tb)) },
 }
 
 func openPebble(tb testing.TB, fs vfs.FS, reg *prometheus.Registry) *consensus.Pebble {
@@ -215,45 +218,61 @@ func TestConcurrentIncrements(t *testing.T) {
 
 // TestAgainstModel drives all stores with one random history; they must agree with each other.
 func TestAgainstModel(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		t.Run(name, func(t *testing.T) {
+			seeds := uint64(20)
+			if name == "postgres" {
+				seeds = 5 // Each call is a round trip.
+			}
+			for seed := range seeds {
+				againstModel(t, seed, stores["memory"](t), stores[name](t))
+			}
+		})
+	}
+}
+
+func againstModel(t *testing.T, seed uint64, model, store consensus.Store) {
 	ctx := context.Background()
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		model, pebble := stores["memory"](t), stores["pebble"](t)
-		for step := range 60 {
-			var units []consensus.Unit
-			for range 1 + rng.IntN(4) {
-				var u consensus.Unit
-				for _, k := range rng.Perm(4)[:1+rng.IntN(3)] {
-					key := fmt.Sprint("k", k)
-					h, err := model.Head(ctx, key)
-					if err != nil {
-						t.Fatal(err)
-					}
-					e := consensus.Entry{Key: key, Expect: h.Version + consensus.Version(rng.IntN(3)/2)}
-					if rng.IntN(4) > 0 {
-						e.Data = fmt.Append(nil, step, k)
-					}
-					u = append(u, e)
-				}
-				units = append(units, u)
-			}
-			a, b := commit(t, model, units...), commit(t, pebble, units...)
-			if !reflect.DeepEqual(a, b) {
-				t.Fatalf("seed %d step %d: %+v\n%+v\n%+v", seed, step, units, a, b)
-			}
-			if rng.IntN(5) == 0 {
-				v := consensus.Version(rng.IntN(20))
-				if err := errors.Join(model.Truncate(ctx, "k0", v), pebble.Truncate(ctx, "k0", v)); err != nil {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for step := range 60 {
+		var units []consensus.Unit
+		for range 1 + rng.IntN(4) {
+			var u consensus.Unit
+			for _, k := range rng.Perm(4)[:1+rng.IntN(3)] {
+				key := fmt.Sprint("k", k)
+				h, err := model.Head(ctx, key)
+				if err != nil {
 					t.Fatal(err)
 				}
+				e := consensus.Entry{Key: key, Expect: h.Version + consensus.Version(rng.IntN(3)/2)}
+				if rng.IntN(4) > 0 {
+					e.Data = fmt.Append(nil, step, k)
+				}
+				u = append(u, e)
+			}
+			units = append(units, u)
+		}
+		a, b := commit(t, model, units...), commit(t, store, units...)
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("seed %d step %d: %+v\n%+v\n%+v", seed, step, units, a, b)
+		}
+		if rng.IntN(5) == 0 {
+			v := consensus.Version(rng.IntN(20))
+			if err := errors.Join(model.Truncate(ctx, "k0", v), store.Truncate(ctx, "k0", v)); err != nil {
+				t.Fatal(err)
 			}
 		}
-		for k := range 4 {
-			x, errX := model.Scan(ctx, fmt.Sprint("k", k), 0, 1000)
-			y, errY := pebble.Scan(ctx, fmt.Sprint("k", k), 0, 1000)
-			if errX != nil || errY != nil || !reflect.DeepEqual(x, y) {
-				t.Fatal(seed, k, x, y, errX, errY)
-			}
+	}
+	x, errX := model.Keys(ctx, "")
+	y, errY := store.Keys(ctx, "")
+	if errX != nil || errY != nil || !reflect.DeepEqual(x, y) {
+		t.Fatal(seed, x, y, errX, errY)
+	}
+	for k := range 4 {
+		x, errX := model.Scan(ctx, fmt.Sprint("k", k), 0, 1000)
+		y, errY := store.Scan(ctx, fmt.Sprint("k", k), 0, 1000)
+		if errX != nil || errY != nil || !reflect.DeepEqual(x, y) {
+			t.Fatal(seed, k, x, y, errX, errY)
 		}
 	}
 }
