@@ -143,6 +143,7 @@ var dependencies = []dependency{
 	{path: "github.com/jackc/pgx/v5/pgproto3", in: []string{"pgwire/server/"}, why: "PostgreSQL's messages"},
 	{path: "github.com/jackc/pgx/v5/pgtype", in: []string{"sql/row/", "testdrive/"}, why: "PostgreSQL's value formats"},
 	{path: "github.com/jackc/pgx/v5", in: []string{"testdrive/", "storage/consensus/", "cmd/"}, why: "PostgreSQL's client"},
+	{path: "github.com/minio/minio-go/v7", in: []string{"storage/blob/"}, why: "S3's client; half the code of Amazon's own"},
 	{path: "github.com/spf13/cobra", in: []string{"cmd/"}, why: "subcommands and flags"},
 	{path: "github.com/spf13/pflag", in: []string{"cmd/"}, why: "cobra's flags"},
 	{path: "net/http", in: []string{"cmd/", "storage/blob/", "testdrive/action/", "compute/ingest/"}, why: "HTTP"},
@@ -157,6 +158,7 @@ var dependencies = []dependency{
 	{path: "golang.org/x/sync", why: "errgroup"},
 	{path: "github.com/pmezard/go-difflib", in: []string{"testdrive/"}, why: "the diff in a failure message"},
 
+	{path: "github.com/johannesboyne/gofakes3", in: forTestsOnly, why: "S3 in the test's own process"},
 	{path: "github.com/cockroachdb/datadriven", in: forTestsOnly, why: "golden tests"},
 	{path: "pgregory.net/rapid", in: forTestsOnly, why: "property tests"},
 	{path: "github.com/anishathalye/porcupine", in: forTestsOnly, why: "checking histories"},
