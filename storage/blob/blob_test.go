@@ -21,6 +21,8 @@ var stores = map[string]func(testing.TB) blob.Store{
 	"directory in memory": func(tb testing.TB) blob.Store {
 		return openDirectory(tb, "blob", vfs.NewMem())
 	},
+	"s3":             func(tb testing.TB) blob.Store { return openS3(tb, newFake(tb).url("bucket")) },
+	"s3 in a folder": func(tb testing.TB) blob.Store { return openS3(tb, newFake(tb).url("bucket/some/folder")) },
 }
 
 func openDirectory(tb testing.TB, dir string, fs vfs.FS) *blob.Directory {
