@@ -29,7 +29,7 @@ func TestAFencedServerEnds(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() {
 		ended <- serve(context.Background(), serveOptions{sqlListen: address, workers: 1, logLevel: "error",
-			open: func(serveOptions, coordParts) (consensus.Store, blob.Store, func() error, error) {
+			open: func(context.Context, serveOptions, coordParts) (consensus.Store, blob.Store, func() error, error) {
 				return registers, objects, func() error { return nil }, nil
 			}})
 	}()

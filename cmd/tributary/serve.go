@@ -25,14 +25,13 @@ import (
 
 // serveOptions are the flags of "tributary serve".
 type serveOptions struct {
-	dataDir    string
+	stores     storeOptions
 	sqlListen  string
 	httpListen string
 	workers    int
-	inMemory   bool
 	logLevel   string
 	// open opens the stores.
-	open func(o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error)
+	open func(ctx context.Context, o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error)
 }
 
 // serveCommand is "tributary serve".
@@ -44,19 +43,28 @@ func serveCommand() *cobra.Command {
 		Long: `Run the database until it is told to stop (SIGTERM, or Ctrl-C), or can write nothing any more: then it ends with an
 error, and can be started anew.
 
+The data is kept in a directory of this machine. To keep it on shared stores instead, from where the database can be
+started on any machine, give both --consensus and --blob. A server that is started on stores that another one uses takes
+over from it, and the other one ends. A password for PostgreSQL is better kept in PGPASSWORD or ~/.pgpass than in the URL;
+credentials for S3 come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, from ~/.aws/credentials, or from the machine's
+role.
+
 Clients speak PostgreSQL's protocol to the address of --sql-listen; any user name will do. There is no authentication
 yet, so the server listens on this machine alone unless told otherwise.`,
 		Example: `  tributary serve
-  tributary serve --data-dir /var/lib/tributary --sql-listen 0.0.0.0:6875`,
+  tributary serve --data-dir /var/lib/tributary --sql-listen 0.0.0.0:6875
+  tributary serve --consensus postgres://tributary@db.example/tributary --blob 's3://bucket/folder?region=eu-central-1'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
+			if err := o.stores.check(cmd.Flags().Changed("data-dir")); err != nil {
+				return err
+			}
 			return serve(cmd.Context(), o)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.dataDir, "data-dir", "./tributary-data", "where the data is kept; made if it is not there")
-	flags.BoolVar(&o.inMemory, "in-memory", false, "keep nothing: the data ends with the server")
+	o.stores.addTo(flags)
 	flags.StringVar(&o.sqlListen, "sql-listen", "127.0.0.1:6875", "host:port for SQL clients; port 0 picks one")
 	flags.StringVar(&o.httpListen, "http-listen", "127.0.0.1:6876", `host:port for metrics and health; "" for none`)
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "workers of the first cluster of a new environment")

@@ -48,10 +48,13 @@ var (
 	saysMetrics = regexp.MustCompile(`http://(\S+)/metrics`)
 )
 
-// startChild starts a server on a data directory and waits until it takes clients.
+// startChild starts a server on a data directory ("" if args say where the data is) and waits until it takes clients.
 func startChild(t testing.TB, dir string, args ...string) *child {
 	t.Helper()
-	args = append([]string{"serve", "--data-dir", dir, "--sql-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--log-level", "warn"}, args...)
+	if dir != "" {
+		args = append(args, "--data-dir", dir)
+	}
+	args = append([]string{"serve", "--sql-listen", "127.0.0.1:0", "--http-listen", "127.0.0.1:0", "--log-level", "warn"}, args...)
 	c := &child{t: t, cmd: exec.Command(os.Args[0], args...), logs: make(chan string, 1)}
 	// The server must not outlive a test that is killed.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+
+	"github.com/tributary-db/tributary/sql/pgtest"
+	"github.com/tributary-db/tributary/storage/blob"
+	"github.com/tributary-db/tributary/storage/consensus"
+)
+
+// sharedStores gives the flags of a server on a PostgreSQL database and a bucket of the test's own.
+func sharedStores(t *testing.T) (args []string, bucket *s3mem.Backend) {
+	t.Helper()
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	bucket = s3mem.New()
+	if err := bucket.CreateBucket("bucket"); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(gofakes3.New(bucket).Server())
+	t.Cleanup(server.Close)
+	return []string{
+		"--consensus", pgtest.Start(t).NewDatabase(t),
+		"--blob", "s3://bucket/env?region=us-east-1&endpoint=" + server.URL,
+	}, bucket
+}
+
+// TestServerOnSharedStores goes the whole way on PostgreSQL and S3: what was acknowledged is there after a kill, on what
+// could be another machine, and a second server takes over from the first, which says so and ends.
+func TestServerOnSharedStores(t *testing.T) {
+	args, bucket := sharedStores(t)
+	first := startChild(t, "", args...)
+	exec1(t, first.connect(),
+		"CREATE TABLE t (a int8, b text)",
+		"CREATE MATERIALIZED VIEW v AS SELECT a % 10 AS k, count(*) AS n FROM t GROUP BY 1",
+		"INSERT INTO t SELECT g, repeat('x', 50) || g FROM generate_series(1, 20000) AS g",
+		"INSERT INTO t VALUES (1, 'small')")
+	first.kill()
+	list, err := bucket.ListBucket("bucket", &gofakes3.Prefix{HasPrefix: true, Prefix: "env/"}, gofakes3.ListBucketPage{})
+	if err != nil || len(list.Contents) < 2 {
+		t.Errorf("%v objects in the bucket, %v: want the environment's name and some parts", list, err)
+	}
+
+	second := startChild(t, "", args...)
+	conn := second.connect()
+	want := []string{"0\t2000", "1\t2001", "2\t2000", "3\t2000", "4\t2000", "5\t2000", "6\t2000", "7\t2000", "8\t2000", "9\t2000"}
+	if got := table(t, conn, "SELECT k, n FROM v ORDER BY k"); !slices.Equal(got, want) {
+		t.Errorf("the view after a kill: %q", got)
+	}
+	if got := table(t, conn, "SELECT count(*), count(DISTINCT b) FROM t"); !slices.Equal(got, []string{"20001\t20001"}) {
+		t.Errorf("the table after a kill: %q", got)
+	}
+
+	third := startChild(t, "", args...)
+	exec1(t, third.connect(), "INSERT INTO t VALUES (2, 'from the third')")
+	if _, err := conn.Exec(context.Background(), "INSERT INTO t VALUES (3, 'lost')"); err == nil || !strings.Contains(err.Error(), "57P01") {
+		t.Errorf("INSERT through the second server: %v, want 57P01", err)
+	}
+	logs := <-second.logs
+	var status *exec.ExitError
+	if err := second.cmd.Wait(); !errors.As(err, &status) || status.ExitCode() != 1 || !strings.Contains(logs, "another process has taken over this environment") {
+		t.Errorf("the second server ended with %v:\n%s", err, logs)
+	}
+	if got := table(t, third.connect(), "SELECT b FROM t WHERE b NOT LIKE 'x%' ORDER BY b"); !slices.Equal(got, []string{"from the third", "small"}) {
+		t.Errorf("the table after the take-over: %q", got)
+	}
+	third.stop()
+}
+
+// TestStoresThatDoNotGoTogether: flags that would lose or mix up data are refused before anything is touched.
+func TestStoresThatDoNotGoTogether(t *testing.T) {
+	const pg, s3 = "--consensus=postgres://127.0.0.1:1/none", "--blob=s3://none"
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{pg}, "--consensus and --blob go together"},
+		{[]string{s3}, "--consensus and --blob go together"},
+		{[]string{pg, s3, "--in-memory"}, "--in-memory keeps nothing"},
+		{[]string{pg, s3, "--data-dir=x"}, "nothing is kept in a directory"},
+		{[]string{"--in-memory", "--data-dir=x"}, "--in-memory keeps nothing"},
+		{[]string{"--consensus=postgres://[", s3}, "--consensus: open consensus store"},
+	} {
+		cmd := rootCommand()
+		cmd.SetArgs(append([]string{"serve", "--sql-listen=127.0.0.1:0", "--http-listen=", "--log-level=error"}, c.args...))
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.args, err, c.want)
+		}
+	}
+	if _, err := os.Stat("x"); err == nil {
+		t.Error("a directory was made")
+	}
+}
+
+// TestRegistersAndObjectsArePaired: an environment finds its own objects or none.
+func TestRegistersAndObjectsArePaired(t *testing.T) {
+	ctx := t.Context()
+	n := byte(0)
+	open := func(registers consensus.Store, objects blob.Store) error {
+		n++
+		return pair(ctx, registers, objects, bytes.NewReader(bytes.Repeat([]byte{n}, 16)))
+	}
+	r1, o1, r2, o2 := consensus.NewMemory(), blob.NewMemory(), consensus.NewMemory(), blob.NewMemory()
+	for range 2 {
+		if err := errors.Join(open(r1, o1), open(r2, o2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := r1.Commit(ctx, []consensus.Unit{{{Key: "shard/u1", Data: []byte("x")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"another's":   open(r1, o2),
+		"an empty":    open(r1, blob.NewMemory()),
+		"a new one's": open(consensus.NewMemory(), o1),
+	} {
+		if !errors.Is(err, errNotPaired) {
+			t.Errorf("%s objects: %v", name, err)
+		}
+	}
+	// A crash between naming the register and the object.
+	if err := open(r2, blob.NewMemory()); err != nil {
+		t.Error(err)
+	}
+	if err := open(r1, o1); err != nil {
+		t.Error(fmt.Errorf("the right pair: %w", err))
+	}
+}
