@@ -37,9 +37,7 @@ func (o *storeOptions) addTo(flags *pflag.FlagSet) {
 func (o *storeOptions) check(dataDirGiven bool) error {
 	switch {
 	case o.consensus == "" && o.blob == "":
-		if o.inMemory && dataDirGiven {
-			return errors.New("--in-memory keeps nothing, so it does not go with --data-dir")
-		}
+		// With --in-memory a directory is not touched: who starts servers either way may always name one.
 		return nil
 	case o.consensus == "" || o.blob == "":
 		return errors.New("--consensus and --blob go together: with one of them in a directory of this machine, " +

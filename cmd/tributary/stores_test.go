@@ -90,7 +90,6 @@ func TestStoresThatDoNotGoTogether(t *testing.T) {
 		{[]string{s3}, "--consensus and --blob go together"},
 		{[]string{pg, s3, "--in-memory"}, "--in-memory keeps nothing"},
 		{[]string{pg, s3, "--data-dir=x"}, "nothing is kept in a directory"},
-		{[]string{"--in-memory", "--data-dir=x"}, "--in-memory keeps nothing"},
 		{[]string{"--consensus=postgres://[", s3}, "--consensus: open consensus store"},
 	} {
 		cmd := rootCommand()
