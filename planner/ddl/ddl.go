@@ -120,14 +120,23 @@ func missing(st ast.Statement) string {
 		return "ALTER TABLE … ADD COLUMN"
 	case *ast.ApplyReplacement:
 		return "ALTER MATERIALIZED VIEW … APPLY REPLACEMENT"
-	case *ast.Grant, *ast.GrantRole:
-		return "GRANT and REVOKE"
+	case *ast.Grant:
+		return grantOrRevoke(st.Revoke)
+	case *ast.GrantRole:
+		return grantOrRevoke(st.Revoke)
 	case *ast.AlterDefaultPrivileges:
 		return "ALTER DEFAULT PRIVILEGES"
 	case *ast.ShowPrivileges:
 		return "SHOW PRIVILEGES"
 	}
 	return ""
+}
+
+func grantOrRevoke(revoke bool) string {
+	if revoke {
+		return "REVOKE"
+	}
+	return "GRANT"
 }
 
 // Tag is a statement's command tag.
