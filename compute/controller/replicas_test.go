@@ -96,8 +96,11 @@ func TestClusterChangeUnderReadersAndSubscribers(t *testing.T) {
 			e.c.SetCluster(cluster, replica(n, 1), replica(n+1, 3))
 		}
 	})
-	gone := 0
-	for range 60 {
+	gone, rounds := 0, 60
+	if testing.Short() {
+		rounds = 15
+	}
+	for range rounds {
 		e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
 		at := e.readTime()
 		sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: groups(a), At: at})
@@ -118,7 +121,7 @@ func TestClusterChangeUnderReadersAndSubscribers(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
-	t.Logf("%d of 60 subscriptions lost their replica", gone)
+	t.Logf("%d of %d subscriptions lost their replica", gone, rounds)
 }
 
 func (e *env) readTime() tvc.Time {
@@ -308,15 +311,15 @@ func TestPeekNeverSeesAHalfBuiltIndex(t *testing.T) {
 	e := newEnv(t, 2)
 	r := mrand.New(mrand.NewPCG(1, 1))
 	a := e.table(1)
-	big := vec.NewBlock(kv.Kinds(), 20000)
-	for i := range int64(20000) {
+	big := vec.NewBlock(kv.Kinds(), 3000)
+	for i := range int64(3000) {
 		big.AppendRow(1, vec.IntOf(1000+i), vec.IntOf(i))
 	}
 	e.write(map[tvc.ID]*vec.Block{a: big})
 	var fuse, none atomic.Int64
 	x := e.index(13, panicking(a, &fuse), 0)
 	e.check(x, panicking(a, &none), e.live)
-	for range 12 {
+	for range 8 {
 		fuse.Store(1)
 		e.write(map[tvc.ID]*vec.Block{a: thirteen()})
 		e.check(x, panicking(a, &none), e.live)
@@ -384,7 +387,7 @@ func TestLateReaderOfMixedParts(t *testing.T) {
 		want string
 	}
 	var points []point
-	for range 200 {
+	for range 100 {
 		at := e.write(map[tvc.ID]*vec.Block{[]tvc.ID{a, b}[r.IntN(2)]: randomRows(r, 1+r.IntN(3))})
 		points = append(points, point{at, plantest.Eval(joined(a, b), e.live, nil).Rows.String()})
 	}
@@ -426,12 +429,12 @@ func TestLateReaderOfMixedParts(t *testing.T) {
 func TestSlowSubscriberGetsItsSnapshot(t *testing.T) {
 	e := newEnv(t, 2)
 	a := e.table(1)
-	big := vec.NewBlock(kv.Kinds(), 100_000)
-	for i := range int64(100_000) {
+	big := vec.NewBlock(kv.Kinds(), 30_000)
+	for i := range int64(30_000) {
 		big.AppendRow(1, vec.IntOf(i), vec.IntOf(i))
 	}
 	e.write(map[tvc.ID]*vec.Block{a: big})
-	sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: copied(a), At: e.readTime(), MaxLagBytes: 300_000})
+	sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: copied(a), At: e.readTime(), MaxLagBytes: 100_000})
 	e.must(err)
 	defer sub.Close()
 	at := e.write(map[tvc.ID]*vec.Block{a: thirteen()})
@@ -446,7 +449,7 @@ func TestSlowSubscriberGetsItsSnapshot(t *testing.T) {
 		t.Fatalf("a subscriber that lags far behind: %v", err)
 	}
 	// One that goes away while its snapshot waits leaves nothing behind.
-	other, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: copied(a), At: e.readTime(), MaxLagBytes: 300_000})
+	other, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: copied(a), At: e.readTime(), MaxLagBytes: 100_000})
 	e.must(err)
 	if _, _, _, err := other.Next(context.Background()); err != nil {
 		t.Fatal(err)
