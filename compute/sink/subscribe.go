@@ -105,7 +105,8 @@ func (s *Subscribe) Deliver(ctx context.Context, upper tvc.Frontier) error {
 	return nil
 }
 
-// deliverSnapshot hands over the contents in portions, as the client takes them.
+// deliverSnapshot hands over the contents in portions, as the client takes them. They are so small that one that waits
+// leaves room for the changes behind it.
 func (s *Subscribe) deliverSnapshot(ctx context.Context, upper tvc.Frontier) error {
 	var cur arrange.Cursor
 	cur.OpenAll(s.snapshot.Finish())
@@ -118,7 +119,8 @@ func (s *Subscribe) deliverSnapshot(ctx context.Context, upper tvc.Frontier) err
 		for c := range dst {
 			dst[c] = &b.Cols[c]
 		}
-		for ; more && b.Len < dataflow.RoundRows; more = cur.Next() {
+		for bytes := 0; more && b.Len < dataflow.RoundRows && bytes < s.feed.Max()/8; more = cur.Next() {
+			bytes += len(cur.Row()) + 16
 			s.key.Decode(cur.Row(), dst)
 			b.Diffs, b.Times = append(b.Diffs, cur.Diff()), append(b.Times, at)
 			b.Len++
