@@ -72,7 +72,8 @@ type coll struct {
 	claimed tvc.Frontier
 	// changed is closed when progress may have let waiting readers go on; nil if nobody waits.
 	changed chan struct{}
-	err     error
+	// err says that it was dropped, or never could be computed.
+	err error
 	// hold keeps the inputs of an index or subscription readable; a view's are held by its shard's upper.
 	hold *collection.Hold
 	// held are the times at which readers hold an index.
@@ -89,6 +90,7 @@ type claim struct{ physical, logical tvc.Frontier }
 // run is a dataflow on one replica.
 type run struct {
 	*output
+	// err is why it has ended for good; a new run, on another replica, starts without it.
 	err error
 }
 
@@ -197,6 +199,7 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 			continue
 		}
 		delete(x.runs, r)
+		delete(c.mu.stalled, stalled{r, x.id})
 		if x.create.Subscribe != nil {
 			x.create.Subscribe.Feed.Fail(errReplicaGone)
 		}
@@ -206,6 +209,7 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 			c.startLocked(x, r)
 		}
 	}
+	c.lostLocked(x)
 	c.notifyAll(x)
 }
 
@@ -408,7 +412,7 @@ type SubscribeOptions struct {
 }
 
 // Subscribe starts a subscription at a time at which the caller holds what it reads. It runs on one replica
-// of the cluster.
+// of the cluster, and ends with an error when that replica, or what it reads, is lost.
 func (c *Controller) Subscribe(cluster tvc.ID, o SubscribeOptions) (*Subscription, error) {
 	imports := o.Plan.Imports()
 	hold, err := c.o.Set.Hold("subscription to "+o.Plan.Name, imports...)
@@ -421,7 +425,7 @@ func (c *Controller) Subscribe(cluster tvc.ID, o SubscribeOptions) (*Subscriptio
 	if len(imports) > 0 {
 		on = c.mu.clusters[cluster]
 	}
-	err = c.knownLocked(imports)
+	err = c.readableLocked(imports)
 	if err == nil && len(on) == 0 {
 		err = errNoReplica
 	}
@@ -436,11 +440,15 @@ func (c *Controller) Subscribe(cluster tvc.ID, o SubscribeOptions) (*Subscriptio
 	return &Subscription{c: c, id: id, feed: s.Feed}, nil
 }
 
-// knownLocked fails if one of the collections is not there any more.
-func (c *Controller) knownLocked(ids []tvc.ID) error {
+// readableLocked fails if one of the collections is not there any more, or broken.
+func (c *Controller) readableLocked(ids []tvc.ID) error {
 	for _, id := range ids {
-		if c.mu.collections[id] == nil {
+		x := c.mu.collections[id]
+		if x == nil {
 			return errDropped
+		}
+		if err := c.brokenLocked(x); err != nil {
+			return err
 		}
 	}
 	return nil

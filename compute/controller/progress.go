@@ -92,12 +92,11 @@ func (x *coll) claim(closed tvc.Time, walk uint64) claim {
 		x.claimed = max(x.claimed, tvc.After(closed))
 		x.seen = claim{x.shard.Upper(), x.claimed}
 	case x.output != nil:
-		x.output.claim(x, closed, walk)
-		// Read after the claim was found true: what it speaks of is physically there.
-		upper := x.shard.Upper()
 		x.seen = claim{}
-		if x.output.hydrated {
-			x.seen = claim{upper, max(x.output.claimed, upper)}
+		if l := x.output.claim(x, closed, walk); l > 0 {
+			// Read after the claim was found true: what it speaks of is physically there.
+			upper := x.shard.Upper()
+			x.seen = claim{upper, max(l, upper)}
 		}
 	default:
 		x.seen = claim{}
@@ -110,8 +109,8 @@ func (x *coll) claim(closed tvc.Time, walk uint64) claim {
 	return x.seen
 }
 
-// claim gives the frontier below which a dataflow's output is complete: all inputs are complete below it, and
-// everything that is physically there of them is in the output.
+// claim gives the frontier below which a dataflow's output is complete: as far as the dataflow has said, or if
+// everything that is physically there of the inputs is in the output, as far as they all are. 0: it is not there yet.
 func (o *output) claim(x *coll, closed tvc.Time, walk uint64) tvc.Frontier {
 	if !o.hydrated {
 		return 0
@@ -171,7 +170,9 @@ func (x *coll) compactLocked(o *output) (since tvc.Frontier, compact bool) {
 	o.since = since
 	least := since
 	for _, r := range x.runs {
-		least = min(least, r.since)
+		if r.err == nil {
+			least = min(least, r.since)
+		}
 	}
 	x.hold.Downgrade(least)
 	return since, x.create.Index != nil
@@ -214,14 +215,44 @@ func (r *replica) Failed(id tvc.ID, err error) {
 	if x == nil || x.runs[r] == nil {
 		return
 	}
-	x.runs[r].err = err
-	for _, run := range x.runs {
-		if run.err == nil {
-			return // another replica goes on
+	x.runs[r].err = brokenError(x.name, err)
+	c.lostLocked(x)
+	c.notifyAll(x)
+}
+
+// lostLocked ends the subscriptions to a collection, if it is broken, and to what is computed from it.
+func (c *Controller) lostLocked(x *coll) {
+	if err := x.failure(); err != nil {
+		c.mu.walk++
+		x.endSubscriptions(err, c.mu.walk)
+	}
+}
+
+func (x *coll) endSubscriptions(err error, walk uint64) {
+	if x.walk == walk {
+		return
+	}
+	x.walk = walk
+	if x.create != nil && x.create.Subscribe != nil {
+		x.create.Subscribe.Feed.Fail(err)
+	}
+	for _, d := range x.dependents {
+		d.endSubscriptions(err, walk)
+	}
+}
+
+// failure says why a collection, by itself, cannot be kept up to date: it has ended on all replicas that it runs on.
+func (x *coll) failure() error {
+	err := x.err
+	if err != nil {
+		return err
+	}
+	for _, r := range x.runs {
+		if err = r.err; err == nil {
+			return nil
 		}
 	}
-	x.err = brokenError(x.name, err)
-	c.notifyAll(x)
+	return err
 }
 
 // brokenError is what who reads a collection is told that cannot be kept up to date.
@@ -273,10 +304,13 @@ func (c *Controller) brokenLocked(x *coll) error {
 }
 
 func (x *coll) broken(walk uint64) error {
-	if x.err != nil || x.walk == walk {
-		return x.err
+	if x.walk == walk {
+		return nil
 	}
 	x.walk = walk
+	if err := x.failure(); err != nil {
+		return err
+	}
 	for _, in := range x.inputs {
 		if err := in.broken(walk); err != nil {
 			return err
@@ -325,11 +359,22 @@ func (c *Controller) HoldIndex(id tvc.ID) (*IndexHold, tvc.Frontier, error) {
 		since = x.hold.Since()
 	}
 	for _, r := range x.runs {
-		since = max(since, r.since)
+		if r.err == nil {
+			since = max(since, r.since)
+		}
 	}
 	h := &IndexHold{c: c, x: x}
 	x.held[h] = since
 	return h, since, nil
+}
+
+// Downgrade lets everything before f go; it never goes back.
+func (h *IndexHold) Downgrade(f tvc.Frontier) {
+	h.c.mu.Lock()
+	defer h.c.mu.Unlock()
+	if at, held := h.x.held[h]; held {
+		h.x.held[h] = max(at, f)
+	}
 }
 
 // Release ends the hold. More than once is harmless.

@@ -56,9 +56,10 @@ func (c *Controller) lookup(ctx context.Context, q *Query) (Rows, error) {
 	p := &protocol.Peek{Lookup: q.Lookup, Cols: q.Cols, Finishing: q.Finishing, At: q.At, MaxBytes: q.MaxBytes, Env: q.Env}
 	for {
 		var on *replica
+		var from *output
 		var err error
 		ready := func(x *coll) bool {
-			on, err = c.readableLocked(x, q.At)
+			on, from, err = c.peekableLocked(x, q.At)
 			return on != nil || err != nil
 		}
 		if failed := c.await(ctx, q.Lookup.Index, ready); failed != nil {
@@ -68,25 +69,37 @@ func (c *Controller) lookup(ctx context.Context, q *Query) (Rows, error) {
 			return nil, err
 		}
 		rows, err := on.engine.Peek(ctx, p)
-		if !errors.Is(err, protocol.ErrNotReady) {
+		switch {
+		case errors.Is(err, protocol.ErrNotReady):
+		case err != nil || c.stillFrom(q.Lookup.Index, on, from):
 			return rows, err
 		}
 	}
 }
 
-// readableLocked gives a replica on which an index can be read at a time, nil if there is none yet.
-func (c *Controller) readableLocked(x *coll, at tvc.Time) (*replica, error) {
+// peekableLocked gives a replica on which an index can be read at a time, and the output that is read; nil if there is
+// none yet.
+func (c *Controller) peekableLocked(x *coll, at tvc.Time) (*replica, *output, error) {
 	replicas := c.mu.clusters[x.cluster]
 	if len(replicas) == 0 {
-		return nil, errNoReplica
+		return nil, nil, errNoReplica
 	}
 	c.mu.walk++
 	for _, r := range replicas {
 		if run := x.runs[r]; run != nil && run.err == nil && run.claim(x, at, c.mu.walk) > tvc.Frontier(at) {
-			return r, nil
+			return r, run.output, nil
 		}
 	}
-	return nil, nil
+	return nil, nil, nil
+}
+
+// stillFrom says whether what was read of an index on a replica just now came from this output: the index may have
+// begun anew between the choice and the reading, and then be less far.
+func (c *Controller) stillFrom(index tvc.ID, on *replica, from *output) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	x := c.mu.collections[index]
+	return x != nil && x.runs[on] != nil && x.runs[on].output == from
 }
 
 // replica gives a replica of a cluster that queries can be sent to.

@@ -150,6 +150,10 @@ func (d *running) incarnation() (err error) {
 	if err != nil {
 		return err
 	}
+	if s := d.c.Subscribe; s != nil && s.UpTo != 0 && s.UpTo <= tvc.Frontier(asOf) {
+		s.Feed.Finish() // not even what there is at the start is asked for
+		return nil
+	}
 	for _, in := range d.inputs {
 		defer in.Shard.Watch(d.wake)()
 	}
@@ -343,6 +347,9 @@ func (d *running) ended(bound tvc.Frontier) bool {
 		return false
 	}
 	if len(d.inputs) == 0 || s.UpTo != 0 && bound >= s.UpTo {
+		if s.UpTo != 0 {
+			s.Feed.Push(protocol.Delivery{Upper: s.UpTo})
+		}
 		s.Feed.Finish()
 	}
 	return s.Feed.Ended()

@@ -210,6 +210,50 @@ func TestClaimsNeverPassClosedTime(t *testing.T) {
 	c.want(t, "SELECT a FROM v", "1", "2")
 }
 
+// TestReadsThatOverlapLetHistoryGo: each read begins before the one before it ends, and yet the history before them goes,
+// of the table and of its index.
+func TestReadsThatOverlapLetHistoryGo(t *testing.T) {
+	s := start(t, bootOptions{})
+	c := s.connect()
+	c.must(t, "CREATE TABLE t (a int)", "CREATE INDEX i ON t (a)")
+	var table, index tvc.ID
+	for it := range s.coord.Catalog().Items() {
+		switch it.Name {
+		case "t":
+			table = it.ID
+		case "i":
+			index = it.ID
+		}
+	}
+	var early tvc.Time
+	var before coord.Read
+	for n := range 6 {
+		s.clock.add(5_000_000)
+		c.must(t, fmt.Sprintf("INSERT INTO t VALUES (%d)", n))
+		r, err := s.coord.Read(context.Background(), []tvc.ID{table, index}, coord.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Release()
+		if before != nil {
+			before.Release()
+		}
+		if before = r; n == 2 {
+			early = r.At()
+		}
+		c.want(t, fmt.Sprintf("SELECT a FROM t WHERE a = %d", n), fmt.Sprint(n))
+	}
+	sh, _ := s.coord.Set().Shard(table)
+	if sh.Since() < tvc.Frontier(early) {
+		t.Errorf("the table's since is %v, before %v", sh.Since(), early)
+	}
+	for _, h := range s.coord.Set().Holds() {
+		if h.ID == table && h.Since < tvc.Frontier(early) {
+			t.Errorf("%s holds the table at %v, before %v", h.Owner, h.Since, early)
+		}
+	}
+}
+
 // TestWhoWaitsCanBeCancelled: a transaction in the commit line, and DDL in its line, can be given up while those before
 // them hang; nothing of them happens.
 func TestWhoWaitsCanBeCancelled(t *testing.T) {

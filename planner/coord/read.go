@@ -32,7 +32,8 @@ type read struct {
 }
 
 // Read chooses a time for the collections and holds them there: first the holds, then the time, so that
-// what the time needs is still there.
+// what the time needs is still there. What is before the time is let go at once: else reads of which one is always
+// under way would hold all history since the first.
 func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o ReadOptions) (Read, error) {
 	r := &read{c: c, catalog: o.Catalog}
 	if r.catalog == nil {
@@ -45,6 +46,12 @@ func (c *Coord) Read(ctx context.Context, ids []tvc.ID, o ReadOptions) (Read, er
 	if err != nil {
 		r.Release()
 		return nil, err
+	}
+	if r.hold != nil {
+		r.hold.Downgrade(tvc.Frontier(r.at))
+	}
+	for _, h := range r.indexes {
+		h.Downgrade(tvc.Frontier(r.at))
 	}
 	return r, nil
 }
