@@ -160,6 +160,44 @@ func TestConcurrentUse(t *testing.T) {
 	})
 }
 
+// TestFoldersGoWithTheirLastObject: objects that are deleted leave nothing behind, and a folder that has gone can be
+// put into again, by many at once.
+func TestFoldersGoWithTheirLastObject(t *testing.T) {
+	ctx := context.Background()
+	fs := vfs.NewMem()
+	s := openDirectory(t, "blob", fs)
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := range 200 {
+				key := fmt.Sprintf("a/b%d/o%d", i%2, w)
+				if err := errors.Join(s.Put(ctx, key, []byte(key)), s.Delete(ctx, key)); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	left, err := fs.List("blob")
+	if err != nil || len(left) != 1 || left[0] != ".tmp" {
+		t.Fatal(left, err)
+	}
+	for _, key := range []string{"a/b/o", "a/o"} {
+		if err := s.Put(ctx, key, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Delete(ctx, "a/b/o"); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, s, ""); got != "a/o:0 " {
+		t.Fatal(got)
+	}
+	if left, err := fs.List("blob/a"); err != nil || len(left) != 1 {
+		t.Fatal(left, err)
+	}
+}
+
 // TestDirectoryPutSurvivesACrash takes a crash clone after each step of a history: what was put is there,
 // and nothing is there in part.
 func TestDirectoryPutSurvivesACrash(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 
 // Directory is a Store in a directory of a file system: each object is a file, slashes in keys make folders.
 // An object is written under a temporary name, synced, renamed, and then the folder is synced, so that a crash
-// leaves it whole or not at all.
+// leaves it whole or not at all. A folder goes with its last object.
 type Directory struct {
 	root   string
 	fs     vfs.FS
@@ -28,6 +28,8 @@ type Directory struct {
 		sync.Mutex
 		// folders has those known to be there durably.
 		folders map[string]bool
+		// puts counts the objects that are being put into a folder or one below it, which keeps the folder.
+		puts map[string]int
 	}
 }
 
@@ -52,7 +54,7 @@ func OpenDirectory(root string, o DirectoryOptions) (*Directory, error) {
 		o.FS = vfs.Default
 	}
 	d := &Directory{root: root, fs: o.FS, synced: newFsyncs(o.Registry)}
-	d.mu.folders = map[string]bool{"": true}
+	d.mu.folders, d.mu.puts = map[string]bool{"": true}, map[string]int{}
 	if err := d.fs.RemoveAll(d.path(temporary)); err != nil {
 		return nil, fmt.Errorf("open %s: %w", root, err)
 	}
@@ -112,10 +114,9 @@ func (d *Directory) Put(ctx context.Context, key string, data []byte) error {
 }
 
 func (d *Directory) put(key string, data []byte) error {
-	folder := path.Dir(key)
-	if folder == "." {
-		folder = ""
-	}
+	folder := parent(key)
+	d.keep(folder, 1)
+	defer d.keep(folder, -1)
 	if err := d.makeFolder(folder); err != nil {
 		return err
 	}
@@ -164,6 +165,37 @@ func (d *Directory) syncPath(dir string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
+// parent gives the folder that a key or folder lies in; "" is the root.
+func parent(key string) string {
+	if at := strings.LastIndexByte(key, '/'); at >= 0 {
+		return key[:at]
+	}
+	return ""
+}
+
+// keep counts a put that begins (1) or has ended (-1).
+func (d *Directory) keep(folder string, by int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for at := folder; at != ""; at = parent(at) {
+		if d.mu.puts[at] += by; d.mu.puts[at] == 0 {
+			delete(d.mu.puts, at)
+		}
+	}
+}
+
+// prune removes a folder that is empty, and then what it leaves empty.
+func (d *Directory) prune(folder string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for at := folder; at != "" && d.mu.puts[at] == 0; at = parent(at) {
+		if d.fs.Remove(d.path(at)) != nil {
+			return // it holds other objects, as a rule
+		}
+		delete(d.mu.folders, at)
+	}
+}
+
 // makeFolder makes a folder durably, with its parents.
 func (d *Directory) makeFolder(folder string) error {
 	d.mu.Lock()
@@ -176,10 +208,7 @@ func (d *Directory) makeFolder(folder string) error {
 		return err
 	}
 	for at := folder; at != ""; {
-		at = path.Dir(at)
-		if at == "." {
-			at = ""
-		}
+		at = parent(at)
 		if err := d.syncFolder(at); err != nil {
 			return err
 		}
@@ -225,18 +254,15 @@ func (d *Directory) Delete(ctx context.Context, key string) error {
 	if err := d.fs.Remove(d.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete object %s: %w", key, err)
 	}
+	d.prune(parent(key))
 	return nil
 }
 
 // List implements Store.
 func (d *Directory) List(ctx context.Context, prefix string) ([]Info, error) {
 	// Only the folder that the prefix names needs to be walked.
-	folder := ""
-	if at := strings.LastIndexByte(prefix, '/'); at >= 0 {
-		folder = prefix[:at]
-	}
 	var out []Info
-	if err := d.walk(ctx, folder, prefix, &out); err != nil {
+	if err := d.walk(ctx, parent(prefix), prefix, &out); err != nil {
 		return nil, fmt.Errorf("list objects %s*: %w", prefix, err)
 	}
 	sortInfos(out)
