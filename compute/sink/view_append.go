@@ -86,9 +86,12 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	}
 	if !out.Done() {
 		discard(ctx, written)
-		if out.Refused.Reason == shard.UpperMismatch {
+		switch out.Refused.Reason {
+		case shard.UpperMismatch:
 			a.o.Metrics.refused.WithLabelValues(a.o.Name()).Inc()
 			return &LostError{Upper: out.Refused.Upper}
+		case shard.Sealed:
+			return fmt.Errorf("append to %s: %w", a.o.Name(), shard.ErrSealed)
 		}
 		return fmt.Errorf("append to %s: %v", a.o.Name(), out.Refused)
 	}

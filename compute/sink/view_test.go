@@ -216,6 +216,27 @@ func (e *env) set(name, value string) {
 	}
 }
 
+// drop drops the view's shard.
+func (e *env) drop() {
+	e.tb.Helper()
+	out, err := e.p.Set.Group().Do(context.Background(), txn.Unit{Ops: []shard.Op{shard.Seal{Shard: e.o.Shard}}})
+	if err != nil || !out.Done() {
+		e.tb.Fatal(out.Refused, err)
+	}
+}
+
+// TestAppendToADroppedView: also what has no rows to write, and meets the commit's refusal, is told of the drop.
+func TestAppendToADroppedView(t *testing.T) {
+	e := newEnv(t, 1)
+	f := e.newFlow()
+	f.tick(10)
+	iv := f.seal()
+	e.drop()
+	if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), iv); !errors.Is(err, shard.ErrSealed) {
+		t.Fatal(err)
+	}
+}
+
 // TestRefusedPartsAreDiscarded: what was put for an append that determinately did not happen is deleted, be the
 // dataflow at its end or not; what may have happened is left alone.
 func TestRefusedPartsAreDiscarded(t *testing.T) {
@@ -233,6 +254,10 @@ func TestRefusedPartsAreDiscarded(t *testing.T) {
 			other.append()
 			return nil
 		}, want: func(err error) bool { lost := new(LostError); return errors.As(err, &lost) && lost.Upper == 6 }},
+		{name: "dropped", before: func(e *env, _ *Interval) context.Context {
+			e.drop()
+			return nil
+		}, want: func(err error) bool { return errors.Is(err, shard.ErrSealed) }},
 		{name: "cancelled after a put", before: func(e *env, _ *Interval) context.Context { return doomed{context.Background(), e} },
 			want: func(err error) bool { return errors.Is(err, context.Canceled) }},
 		{name: "a put fails", plan: only("put", storagetest.Fail),

@@ -103,12 +103,16 @@ type Writer struct {
 }
 
 // Add adds rows of the shard's stored columns (Schema.Kinds). All blocks of a writer have times, or none has:
-// then they get their time from the Append. The block is not kept.
+// then they get their time from the Append. The block is not kept. A shard that has been dropped has no columns any
+// more: ErrSealed.
 func (w *Writer) Add(ctx context.Context, b *vec.Block) error {
 	if b.Len == 0 {
 		return nil
 	}
 	if !slices.Equal(b.Kinds(), w.kinds) {
+		if w.sh.IsSealed() {
+			return fmt.Errorf("write to shard %s: %w", w.sh.id, ErrSealed)
+		}
 		return fmt.Errorf("write to shard %s: columns %v where %v are stored", w.sh.id, b.Kinds(), w.kinds)
 	}
 	if w.any && w.timed != (b.Times != nil) {
