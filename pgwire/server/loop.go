@@ -35,7 +35,9 @@ func (c *conn) loop() error {
 			return errTerminated
 		}
 		if c.skipping {
-			if _, ok := m.(*pgproto3.Sync); !ok {
+			switch m.(type) {
+			case *pgproto3.Sync, *pgproto3.Flush: // the client may wait for the error before it goes on
+			default:
 				continue
 			}
 		}

@@ -175,6 +175,16 @@ func TestProtocolSteps(t *testing.T) {
 		t.Errorf("after an error: %s", got)
 	}
 
+	// A client may ask for the error before it sends the Sync.
+	r.send(&pgproto3.Parse{Query: "SELECT nosuch"}, &pgproto3.Bind{}, &pgproto3.Flush{})
+	if got := kinds(r.until('E')); got != "E" {
+		t.Errorf("an error and Flush: %s", got)
+	}
+	r.send(&pgproto3.Execute{}, sync)
+	if got := kinds(r.until('Z')); got != "Z" {
+		t.Errorf("after an error and Flush: %s", got)
+	}
+
 	// An empty statement; a statement without rows; one that is closed twice.
 	r.send(&pgproto3.Parse{}, &pgproto3.Bind{}, &pgproto3.Describe{ObjectType: 'P'}, &pgproto3.Execute{}, sync)
 	if got := kinds(r.until('Z')); got != "12nIZ" {
