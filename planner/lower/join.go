@@ -16,8 +16,8 @@ type chain struct {
 	parts  []*part
 	where  map[int]place // of a global column
 	stages []stage
-	// known has pairs of expressions, over global columns, that are equal in all rows so far.
-	known [][2]scalar.Expr
+	// classes are of expressions, over global columns, that are equal to each other in all rows so far.
+	classes [][]scalar.Expr
 }
 
 // place is a column of one of a chain's parts.
@@ -91,7 +91,7 @@ func (c *chain) addPart(o *orderer, i int) {
 // over several inputs: done has the columns there are.
 func (c *chain) breakFor(o *orderer, i int, done logical.Set, used []bool) {
 	spanning := false
-	for k := range o.preds {
+	for _, k := range o.of[i] {
 		outer, _, ok := o.sides(k, i, done)
 		if used[k] || !ok {
 			continue
@@ -130,7 +130,7 @@ func (c *chain) partOf(e scalar.Expr) int {
 func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 	last := len(c.parts) - 1
 	var s stage
-	for k, p := range o.preds {
+	for _, k := range o.of[i] {
 		outer, inner, ok := o.sides(k, i, done)
 		if used[k] || !ok {
 			continue
@@ -140,12 +140,9 @@ func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 			continue
 		}
 		used[k] = true
-		nullEq := logical.IsNullEq(p)
-		if !nullEq && c.follows(outer, inner) {
+		nullEq := logical.IsNullEq(o.preds[k])
+		if !nullEq && !c.learn(outer, inner) {
 			continue
-		}
-		if !nullEq {
-			c.known = append(c.known, [2]scalar.Expr{outer, inner})
 		}
 		s.left = append(s.left, place{at, c.column(at, outer)})
 		s.right = append(s.right, c.column(last, inner))
@@ -154,22 +151,29 @@ func (c *chain) link(o *orderer, i int, done logical.Set, used []bool) {
 	c.stages = append(c.stages, s)
 }
 
-// follows says whether outer = inner is known already, by way of others.
-func (c *chain) follows(outer, inner scalar.Expr) bool {
-	class := []scalar.Expr{outer}
-	has := func(e scalar.Expr) bool {
+// learn takes note that outer = inner. It is false if that follows from what was known.
+func (c *chain) learn(outer, inner scalar.Expr) bool {
+	a, b := c.class(outer), c.class(inner)
+	switch {
+	case a == b:
+		return false
+	case a > b:
+		a, b = b, a
+	}
+	c.classes[a] = append(c.classes[a], c.classes[b]...)
+	c.classes = slices.Delete(c.classes, b, b+1)
+	return true
+}
+
+// class gives the class that an expression is in; one of its own is made if there is none.
+func (c *chain) class(e scalar.Expr) int {
+	at := slices.IndexFunc(c.classes, func(class []scalar.Expr) bool {
 		return slices.ContainsFunc(class, func(f scalar.Expr) bool { return scalar.Equal(e, f) })
+	})
+	if at < 0 {
+		c.classes, at = append(c.classes, []scalar.Expr{e}), len(c.classes)
 	}
-	for grew := true; grew; {
-		grew = false
-		for _, s := range c.known {
-			if has(s[0]) != has(s[1]) {
-				class = append(class, s[0], s[1])
-				grew = true
-			}
-		}
-	}
-	return has(inner)
+	return at
 }
 
 // column gives the column of a part that has e, which is over global columns; it is added if need be.

@@ -14,6 +14,7 @@ type orderer struct {
 	starts []int // of each input's columns among all, and their number
 	preds  []scalar.Expr
 	eqs    []equation // of each predicate; the zero equation for one that is none
+	of     [][]int    // the predicates that are equations with a side of an input's own
 	sizes  []size
 }
 
@@ -28,14 +29,24 @@ type side struct {
 }
 
 func newOrderer(ins []logical.Node, preds []scalar.Expr, sizeOf func(logical.Node) size) *orderer {
-	o := &orderer{ins: ins, preds: preds, starts: make([]int, len(ins)+1), eqs: make([]equation, len(preds))}
+	o := &orderer{ins: ins, preds: preds, starts: make([]int, len(ins)+1), eqs: make([]equation, len(preds)),
+		of: make([][]int, len(ins))}
 	for i, in := range ins {
 		o.starts[i+1] = o.starts[i] + logical.Arity(in)
 		o.sizes = append(o.sizes, sizeOf(in))
 	}
 	for k, p := range preds {
-		if a, b, ok := logical.Equation(p); ok {
-			o.eqs[k] = equation{o.side(a), o.side(b)}
+		a, b, ok := logical.Equation(p)
+		if !ok {
+			continue
+		}
+		eq := equation{o.side(a), o.side(b)}
+		o.eqs[k] = eq
+		if eq.a.input >= 0 {
+			o.of[eq.a.input] = append(o.of[eq.a.input], k)
+		}
+		if eq.b.input >= 0 && eq.b.input != eq.a.input {
+			o.of[eq.b.input] = append(o.of[eq.b.input], k)
 		}
 	}
 	return o
@@ -154,7 +165,7 @@ func before(a, b bool) int {
 func (o *orderer) step(i int, done logical.Set, acc size) step {
 	s := step{input: i}
 	var keys []int
-	for k := range o.preds {
+	for _, k := range o.of[i] {
 		_, inner, ok := o.sides(k, i, done)
 		if !ok {
 			continue
