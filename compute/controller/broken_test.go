@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	mrand "math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -92,6 +93,43 @@ func TestSubscriptionToABrokenViewEnds(t *testing.T) {
 			t.Fatalf("a new subscription to what is broken: %v", err)
 		}
 	}
+}
+
+// TestBrokenDataflowKeepsNoState: it stays known until it is dropped, but its memory is free.
+func TestBrokenDataflowKeepsNoState(t *testing.T) {
+	e := newEnv(t, 1)
+	a := e.table(1)
+	const rows = 200_000
+	big := vec.NewBlock(kv.Kinds(), rows)
+	for i := range int64(rows) {
+		big.AppendRow(1, vec.IntOf(1000+i), vec.IntOf(i))
+	}
+	e.write(map[tvc.ID]*vec.Block{a: big})
+	if _, err := e.read(a); err != nil {
+		t.Fatal(err)
+	}
+	without := liveBytes()
+	var fuse atomic.Int64
+	x := e.index(10, panicking(a, &fuse), 0)
+	e.must(e.c.Wait(context.Background(), []tvc.ID{x}, e.readTime()))
+	with := liveBytes()
+	fuse.Store(2)
+	e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+	if _, err := e.read(x); fmt.Sprint(err) != brokenText(x) {
+		t.Fatal(err)
+	}
+	if broken := liveBytes(); broken-without > (with-without)/4 {
+		t.Fatalf("%d bytes without the index, %d with it, %d when it is broken", without, with, broken)
+	}
+}
+
+// liveBytes is how much memory is in use.
+func liveBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestReadsWaitForNoLaterWrite: a write is stored but not yet applied, as an earlier one is still under way; a view

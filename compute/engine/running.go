@@ -144,6 +144,8 @@ func (d *running) incarnation() (err error) {
 		if d.view != nil {
 			d.view.close(cancel)
 		}
+		// What waits, or is broken, keeps no state.
+		d.flow, d.inputs, d.nodes, d.filling, d.sub, d.view, d.streams = nil, nil, nil, nil, nil, nil, nil
 	}()
 	d.upper, d.attempt, d.taken = 0, 0, 0
 	asOf, err := d.render(ctx)
@@ -175,7 +177,6 @@ func (d *running) incarnation() (err error) {
 // render makes the operators, and gives the time to start from.
 func (d *running) render(ctx context.Context) (asOf tvc.Time, err error) {
 	asOf = d.c.AsOf
-	d.view, d.sub, d.filling = nil, nil, nil
 	var makeSink func(cols []types.T) (dataflow.ErrorSink, dataflow.Route)
 	switch {
 	case d.c.View != nil:

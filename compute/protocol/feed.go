@@ -90,8 +90,8 @@ func (f *Feed) pushLocked(d Delivery) {
 	}
 }
 
-// PushWhenRoom appends a delivery once there is room for it. If ctx ends it fails with ctx's cause; a feed
-// that has ended takes it and forgets it.
+// PushWhenRoom appends a delivery once there is room for it: half of the feed, as the rest is for what Push brings
+// behind it. If ctx ends it fails with ctx's cause; a feed that has ended takes it and forgets it.
 func (f *Feed) PushWhenRoom(ctx context.Context, d Delivery) error {
 	size := d.Rows.Size()
 	for {
@@ -100,7 +100,7 @@ func (f *Feed) PushWhenRoom(ctx context.Context, d Delivery) error {
 			f.mu.Unlock()
 			return nil
 		}
-		if f.mu.bytes == 0 || f.mu.bytes+size <= f.max {
+		if f.mu.bytes == 0 || f.mu.bytes+size <= f.max/2 {
 			f.pushLocked(d)
 			f.mu.Unlock()
 			signal(f.wake)
