@@ -40,8 +40,9 @@ const (
 )
 
 // What a view has read but not moved past durably keeps its inputs from being compacted. So without a change
-// of its own it appends an empty interval once it has read so many updates, but not more often than once in
-// heldLeast, and at the latest, if it has read any, after heldMost: microseconds.
+// of its own it appends an empty interval when its inputs move, once it has read heldUpdates of them, but not more
+// often than once in heldLeast, or any at all and heldMost has gone by: microseconds. While nothing moves nothing
+// is kept that could go.
 const (
 	heldUpdates = 64 << 10
 	heldLeast   = 1_000_000

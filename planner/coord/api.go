@@ -103,8 +103,9 @@ type Feed interface {
 
 // Delivery is one portion of a feed.
 type Delivery struct {
-	// Rows are changes with times and diffs, consolidated, in order of time; all below Upper and not
-	// below the Upper of the delivery before. nil: none. Borrowed until the next call.
+	// Rows are changes with times and diffs, consolidated, in order of time, none below the Upper of the
+	// delivery before. Of one time there may be several deliveries; then Upper is that time until the last
+	// of them. nil: none. Borrowed until the next call.
 	Rows *vec.Block
 	// Upper is complete: nothing below it will come.
 	Upper tvc.Frontier
