@@ -30,17 +30,13 @@ func (m *Machine) runFailure(ctx context.Context, f *script.Failure, tries *int)
 	}
 	return m.retry(ctx, tries, func(ctx context.Context) (bool, error) {
 		inside := m.main.inTransaction()
-		_, err := m.main.query(ctx, sql)
-		again := !script.FailsOnce(sql) && !inside
+		res, err := m.main.query(ctx, sql)
+		again := !script.FailsOnce(sql) && !inside && !unparsable(err)
 		if err == nil {
-			return again, &problem{"statement succeeded", "expected " + want.String()}
+			return again, &problem{"statement succeeded", "expected " + want.String() + "\nactual: " + res.shape()}
 		}
 		if ctx.Err() != nil {
 			return false, &problem{"statement gave no error", describe(ctx, err)}
-		}
-		var pgErr *pgconn.PgError
-		if errors.As(err, &pgErr) && pgErr.Code == syntaxError {
-			again = false
 		}
 		return again, want.compare(err, m.mask)
 	})

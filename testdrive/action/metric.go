@@ -44,14 +44,19 @@ func assertMetric(m *Machine, ctx context.Context, c *call) error {
 		return err
 	}
 	return m.retry(ctx, c.tries, func(ctx context.Context) (bool, error) {
-		value, err := m.metric(ctx, c.get("name"), labels)
+		value, found, err := m.metric(ctx, c.get("name"), labels)
 		if err != nil {
-			return true, err
+			return m.o.Server.HTTPAddr != "", err
 		}
 		for _, check := range checks {
-			if text := check(value); text != "" {
-				return true, &problem{"metric differs", text}
+			text := check(value)
+			if text == "" {
+				continue
 			}
+			if !found {
+				text += "\nnone has this name and these labels at " + m.metricsURL()
+			}
+			return true, &problem{"metric differs", text}
 		}
 		return false, nil
 	})
@@ -63,7 +68,7 @@ func setFromMetric(m *Machine, ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	value, err := m.metric(ctx, c.get("name"), labels)
+	value, _, err := m.metric(ctx, c.get("name"), labels)
 	if err != nil {
 		return err
 	}
@@ -72,16 +77,19 @@ func setFromMetric(m *Machine, ctx context.Context, c *call) error {
 	return nil
 }
 
-func (m *Machine) metric(ctx context.Context, name string, labels map[string]string) (float64, error) {
+func (m *Machine) metricsURL() string { return "http://" + m.o.Server.HTTPAddr + "/metrics" }
+
+// metric gives the sum of the server's series of a name and labels, and whether there are any.
+func (m *Machine) metric(ctx context.Context, name string, labels map[string]string) (sum float64, found bool, err error) {
 	if m.o.Server.HTTPAddr == "" {
-		return 0, &problem{"the server has no HTTP side that testdrive knows of", "use --serve or --http-addr"}
+		return 0, false, &problem{"the server has no HTTP side that testdrive knows of", "use --serve or --http-addr"}
 	}
-	status, text, err := m.send(ctx, http.MethodGet, "http://"+m.o.Server.HTTPAddr+"/metrics", "", "")
+	status, text, err := m.send(ctx, http.MethodGet, m.metricsURL(), "", "")
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	if status != http.StatusOK {
-		return 0, &problem{fmt.Sprintf("status of /metrics is %d", status), ""}
+		return 0, false, &problem{fmt.Sprintf("status of /metrics is %d", status), ""}
 	}
 	return sumSeries(text, name, labels)
 }
@@ -90,8 +98,7 @@ var series = regexp.MustCompile(`^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{.*\})?\s+(\S+)`)
 
 // sumSeries adds up the series of a name that have all the wanted labels, in Prometheus's text format. A series that is
 // not there counts as 0, since counters with labels appear with their first count.
-func sumSeries(text, name string, want map[string]string) (float64, error) {
-	sum := 0.0
+func sumSeries(text, name string, want map[string]string) (sum float64, found bool, err error) {
 	for line := range strings.SplitSeq(text, "\n") {
 		match := series.FindStringSubmatch(line)
 		if match == nil || match[1] != name {
@@ -99,7 +106,7 @@ func sumSeries(text, name string, want map[string]string) (float64, error) {
 		}
 		have, err := parseLabels(match[2])
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		fits := true
 		for k, v := range want {
@@ -110,11 +117,12 @@ func sumSeries(text, name string, want map[string]string) (float64, error) {
 		}
 		value, err := strconv.ParseFloat(match[3], 64)
 		if err != nil {
-			return 0, &problem{"malformed metric", line}
+			return 0, false, &problem{"malformed metric", line}
 		}
 		sum += value
+		found = true
 	}
-	return sum, nil
+	return sum, found, nil
 }
 
 var label = regexp.MustCompile(`^\s*([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"\s*,?`)

@@ -38,8 +38,7 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 		res, err := m.main.query(ctx, sql)
 		if err != nil {
 			last = nil
-			// What failed inside a transaction fails for another reason from then on.
-			return !script.Once(sql) && !inside, &problem{"statement failed", describe(ctx, err) + cutHint(q, err)}
+			return failedAgain(sql, inside, err), &problem{"statement failed", describe(ctx, err) + m.expectedRows(b, q, err)}
 		}
 		for _, r := range res.rows {
 			for i := range r {
@@ -48,7 +47,14 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 		}
 		slices.SortFunc(res.rows, slices.Compare)
 		last = res
-		return !script.Once(sql), compareRows(q, columns, expected, res)
+		problem := compareRows(q, columns, expected, res)
+		if problem == nil {
+			return false, nil
+		}
+		if m.indented(b) {
+			problem.detail += indentHint
+		}
+		return !script.Once(sql), problem
 	})
 	if err != nil && m.o.Rewrite && last != nil {
 		var names []string
@@ -65,16 +71,50 @@ func (m *Machine) runQuery(ctx context.Context, b script.Block, q *script.Query,
 	return err
 }
 
-// cutHint helps who did not indent the second line of a statement, which then is a row.
-func cutHint(q *script.Query, err error) string {
-	var pgErr *pgconn.PgError
-	if len(q.Rows) == 0 || !errors.As(err, &pgErr) || pgErr.Code != syntaxError || !strings.HasSuffix(pgErr.Message, "at end of input") {
-		return ""
-	}
-	return "\nThe lines below it are taken for rows: lines of the statement are indented by two spaces."
+// failedAgain says whether a statement that failed is tried again. What cannot be parsed never gets better; what failed
+// inside a transaction fails for another reason from then on.
+func failedAgain(sql string, inside bool, err error) bool {
+	return !script.Once(sql) && !inside && !unparsable(err)
 }
 
-func compareRows(q *script.Query, columns []string, expected [][]string, actual *result) error {
+// unparsable says that the server could make nothing of the statement's text.
+func unparsable(err error) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && pgErr.Code == syntaxError
+}
+
+// indentHint helps who did not indent the second line of a statement by two spaces, which then is a row.
+const indentHint = "\nThe lines below it are taken for rows: lines of the statement are indented by two spaces."
+
+// indented says that the line below the statement begins with a blank, but not with two.
+func (m *Machine) indented(b script.Block) bool {
+	if b.Body.First == b.Body.Last {
+		return false
+	}
+	line := m.file.Lines[b.Body.First]
+	return strings.TrimSpace(line) != "" && (line[0] == ' ' || line[0] == '\t')
+}
+
+// expectedRows says what a statement that failed should have given.
+func (m *Machine) expectedRows(b script.Block, q *script.Query, err error) string {
+	switch {
+	case q.Hash != nil:
+		return "\nexpected " + q.Hash.String()
+	case len(q.Rows) == 0:
+		return ""
+	}
+	text := "\nexpected 1 row: " + script.FormatRow(q.Rows[0])
+	if n := len(q.Rows); n > 1 {
+		text = fmt.Sprintf("\nexpected %d rows, the first: %s", n, script.FormatRow(q.Rows[0]))
+	}
+	if m.indented(b) || unparsable(err) && strings.Contains(err.Error(), "at end of input") {
+		text += indentHint
+	}
+	return text
+}
+
+// compareRows is nil if the rows are the expected ones.
+func compareRows(q *script.Query, columns []string, expected [][]string, actual *result) *problem {
 	if q.Columns != nil && !slices.Equal(columns, actual.columns) {
 		return &problem{"columns differ",
 			Diff("line", []string{script.FormatRow(columns)}, []string{script.FormatRow(actual.columns)})}

@@ -143,7 +143,7 @@ func Check(file string, b script.Block) error {
 		return nil
 	}
 	if text := checkAction(a); text != "" {
-		return &script.Error{File: file, Line: b.Line, Text: text}
+		return &script.Error{File: file, Line: b.Line, Text: text, Source: b.Source}
 	}
 	return nil
 }

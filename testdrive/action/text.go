@@ -23,7 +23,7 @@ func (m *Machine) runText(ctx context.Context, b script.Block, c *script.Text, t
 		last = nil
 		res, err := m.main.query(ctx, sql)
 		if err != nil {
-			return !script.Once(sql) && !inside, &problem{"statement failed", describe(ctx, err)}
+			return failedAgain(sql, inside, err), &problem{"statement failed", describe(ctx, err)}
 		}
 		if len(res.rows) != 1 || len(res.columns) != 1 {
 			return !script.Once(sql), &problem{"statement must give one row of one column", res.shape()}

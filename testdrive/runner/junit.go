@@ -57,5 +57,8 @@ func writeJUnit(path, extension string, s Summary) error {
 	if err != nil {
 		return fmt.Errorf("write the JUnit report: %w", err)
 	}
-	return os.WriteFile(path, append([]byte(xml.Header), append(out, '\n')...), 0o644)
+	if err := os.WriteFile(path, append([]byte(xml.Header), append(out, '\n')...), 0o644); err != nil {
+		return fmt.Errorf("write the JUnit report: %w", err)
+	}
+	return nil
 }

@@ -109,6 +109,9 @@ func runScript(ctx context.Context, o Options, env Env) (errs []error) {
 			err = m.Run(ctx, b)
 		}
 		if err != nil {
+			if n := len(m.Edits()); n > 0 {
+				err = fmt.Errorf("%w\n    (the file stays as it is; blocks above that would be rewritten: %d)", err, n)
+			}
 			if restarts != nil {
 				err = fmt.Errorf("%w\n    (the server was restarted before line %s)", err, strings.Join(restarts, ", "))
 			}

@@ -87,6 +87,12 @@ func (s Suite) Run(ctx context.Context, extension string, run RunFile) (Summary,
 	if err != nil {
 		return Summary{}, err
 	}
+	if s.JUnitReport != "" {
+		// A report that cannot be written is told before the run, not after it.
+		if err := os.WriteFile(s.JUnitReport, nil, 0o644); err != nil {
+			return Summary{}, fmt.Errorf("write the JUnit report: %w", err)
+		}
+	}
 	if s.Jobs > 1 && s.Serve == nil && !s.NoReset {
 		probe, err := newServer(ctx, s.URL, s.HTTPAddr)
 		if err != nil {

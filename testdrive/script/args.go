@@ -3,6 +3,7 @@ package script
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -21,7 +22,7 @@ func parseAction(text string) (string, []Arg, error) {
 		key, value, has := strings.Cut(token, "=")
 		if !isKey(key) {
 			return "", nil, fmt.Errorf("argument name %s may have lower-case letters, digits and hyphens only",
-				quoteShort(key))
+				strconv.Quote(short(key)))
 		}
 		for _, a := range args {
 			if a.Key == key {

@@ -11,7 +11,7 @@ type parser struct {
 }
 
 func (p *parser) fail(line int, text string) error {
-	return &Error{File: p.file.Name, Line: line, Text: text}
+	return &Error{File: p.file.Name, Line: line, Text: text, Source: p.file.Lines[line-1]}
 }
 
 func isSigil(c byte) bool { return c == '$' || c == '>' || c == '!' || c == '?' }
@@ -26,7 +26,7 @@ func (p *parser) block() error {
 		return nil
 	}
 	if !isSigil(line[0]) {
-		return p.fail(p.next+1, "expected a line that begins with $, >, ! or ?, found "+quoteShort(line))
+		return p.fail(p.next+1, "expected a line that begins with $, >, ! or ?")
 	}
 	b := Block{Line: p.next + 1}
 	if strings.HasPrefix(line, "${") {
@@ -195,7 +195,7 @@ func (p *parser) failure(b Block, text string) (*Failure, error) {
 	case colon && kind == "regex":
 		f.Match = Regex
 	default:
-		return nil, p.fail(lines[0].number, "expected contains:, exact:, regex: or timeout, found "+quoteShort(first))
+		return nil, p.fail(lines[0].number, "expected contains:, exact:, regex: or timeout")
 	}
 	lines = lines[1:]
 	for _, field := range []struct {
@@ -216,8 +216,7 @@ func (p *parser) failure(b Block, text string) (*Failure, error) {
 		lines = lines[1:]
 	}
 	if len(lines) > 0 {
-		return nil, p.fail(lines[0].number, "expected detail: or hint: (in this order) or the next command, found "+
-			quoteShort(lines[0].text))
+		return nil, p.fail(lines[0].number, "expected detail: or hint: (in this order) or the next command")
 	}
 	if f.Match != Timeout && f.Text == "" {
 		return nil, p.fail(b.Line, kind+": needs a text")
@@ -237,12 +236,12 @@ func (p *parser) text(b Block, text string) (*Text, error) {
 	return &Text{SQL: sql, Expected: strings.TrimRight(expected.String(), "\n") + "\n"}, nil
 }
 
-// shortLen bounds how much of a bad line a message quotes.
-const shortLen = 60
+// shortLen bounds how much of a bad line a message shows.
+const shortLen = 120
 
-func quoteShort(s string) string {
+func short(s string) string {
 	if r := []rune(s); len(r) > shortLen {
 		s = string(r[:shortLen]) + "…"
 	}
-	return `"` + s + `"`
+	return s
 }

@@ -17,12 +17,20 @@ import (
 
 // Error is a malformed script.
 type Error struct {
-	File string
-	Line int // from 1
-	Text string
+	File   string
+	Line   int // from 1
+	Text   string
+	Source string // what stands there
 }
 
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text) }
+// Error is the whole message: what is wrong, and below it the source.
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Text)
+	for line := range strings.SplitSeq(e.Source, "\n") {
+		text += strings.TrimRight("\n    "+short(line), " \n")
+	}
+	return text
+}
 
 // File is a parsed script.
 type File struct {
