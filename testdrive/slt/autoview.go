@@ -65,7 +65,7 @@ func (e *execution) viaView(ctx context.Context, s *action.Session, r record, q 
 	got, err := e.readView(ctx, s, r, q, want, v)
 	_, dropErr := execute(ctx, s, fmt.Sprintf("DROP %s %s", v.kind, v.name))
 	if dropErr != nil {
-		return fmt.Errorf("drop failed\n%s", errorText(dropErr))
+		return fmt.Errorf("drop failed\n%s", actualText(dropErr))
 	}
 	switch {
 	case err != nil:
@@ -100,7 +100,7 @@ func (e *execution) readView(ctx context.Context, s *action.Session, r record, q
 // viewFailed accepts the error that the query itself was to give, whether it comes with the view or with its read.
 func (e *execution) viewFailed(q *query, err error) error {
 	if q.fails == nil {
-		return fmt.Errorf("view failed\n%s", errorText(err))
+		return fmt.Errorf("view failed\n%s", actualText(err))
 	}
 	return e.compareFailure(q.fails, err)
 }

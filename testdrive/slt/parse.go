@@ -114,6 +114,9 @@ func (p *parser) setting(r record, words []string, line string) (command, error)
 	case "replace":
 		return p.replace(r, line)
 	}
+	if words[0] == separator {
+		return nil, p.file.errorf(r.line, "there is no statement above this line: a blank line ends a record")
+	}
 	return nil, p.file.errorf(r.line, "unknown directive %s", words[0])
 }
 
@@ -224,7 +227,7 @@ func (p *parser) failure(r *record, line string) (*failure, error) {
 	}
 	if p.atSeparator() {
 		p.at++
-		p.resultLines(false)
+		p.resultLines()
 	}
 	return f, nil
 }
@@ -233,22 +236,26 @@ func (p *parser) atSeparator() bool {
 	return p.at < len(p.file.lines) && p.file.lines[p.at] == separator
 }
 
-// resultLines reads an expected result: up to a blank line, or up to "EOF" if it may have blank lines itself.
-func (p *parser) resultLines(multiline bool) (lines []string, span script.Span) {
+// resultLines reads an expected result: up to a blank line.
+func (p *parser) resultLines() (lines []string, span script.Span) {
 	span.First = p.at
-	for p.at < len(p.file.lines) {
-		line := p.file.lines[p.at]
-		if multiline && line == "EOF" || !multiline && blank(line) {
-			break
-		}
-		lines = append(lines, line)
+	for p.at < len(p.file.lines) && !blank(p.file.lines[p.at]) {
 		p.at++
 	}
 	span.Last = p.at
-	if multiline && p.at < len(p.file.lines) {
-		p.at++
+	return p.file.lines[span.First:span.Last], span
+}
+
+// multiline reads an expected result that may have blank lines: up to a line "EOF". Without one the records below would
+// be taken for the result, and be lost when it is rewritten.
+func (p *parser) multiline(r *record) (lines []string, span script.Span, err error) {
+	n := slices.Index(p.file.lines[p.at:], "EOF")
+	if n < 0 {
+		return nil, span, p.file.errorf(r.line, "multiline needs a line EOF at the end of the result")
 	}
-	return lines, span
+	span = script.Span{First: p.at, Last: p.at + n}
+	p.at = span.Last + 1
+	return p.file.lines[span.First:span.Last], span, nil
 }
 
 var optionArgs = regexp.MustCompile(`\([^)]*\)`)
@@ -315,14 +322,16 @@ func (p *parser) result(r *record, q *query) error {
 	}
 	q.hasRows = true
 	p.at++
-	lines, span := p.resultLines(q.multiline)
-	q.expected = span
 	if q.multiline {
+		lines, span, err := p.multiline(r)
+		q.expected = span
 		if len(lines) > 0 {
 			q.values = []string{strings.Join(lines, "\n")}
 		}
-		return nil
+		return err
 	}
+	lines, span := p.resultLines()
+	q.expected = span
 	if q.colnames && len(lines) > 0 {
 		q.columns = strings.Fields(lines[0])
 		lines = lines[1:]
@@ -392,9 +401,15 @@ func (p *parser) simple(r *record, words []string) (command, error) {
 		}
 	}
 	s.expected = script.Span{First: p.at, Last: p.at}
-	if p.atSeparator() {
-		p.at++
-		s.lines, s.expected = p.resultLines(multiline)
+	if !p.atSeparator() {
+		return s, nil
 	}
+	p.at++
+	if multiline {
+		var err error
+		s.lines, s.expected, err = p.multiline(r)
+		return s, err
+	}
+	s.lines, s.expected = p.resultLines()
 	return s, nil
 }

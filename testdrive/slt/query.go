@@ -13,6 +13,9 @@ import (
 	"github.com/tributary-db/tributary/testdrive/script"
 )
 
+// labelShown is how many rows of a result with a label are kept for a message.
+const labelShown = 20
+
 // answer is what a query gave, formatted.
 type answer struct {
 	columns []string
@@ -38,13 +41,13 @@ func (e *execution) query(ctx context.Context, r record, q *query) error {
 		return e.autoView(ctx, session, r, q, nil)
 	}
 	if err != nil {
-		return fmt.Errorf("query failed\n%s", errorText(err))
+		return fmt.Errorf("query failed\n%s", actualText(err))
 	}
 	got.arrange(q.sort, len(q.types))
 	expected := &answer{values: q.values}
 	expected.arrange(q.sort, len(q.types))
 	q.values = expected.values
-	if err := e.checkLabel(q, got); err != nil {
+	if err := e.checkLabel(r, q, got); err != nil {
 		return err
 	}
 	if err := e.compare(r, q, got); err != nil {
@@ -109,17 +112,32 @@ func digest(values []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// labelled is the first result with a label.
+type labelled struct {
+	digest string
+	lines  []string // the result, as much of it as a message shows
+	from   int      // the line of its record
+}
+
 // checkLabel holds a result against the first one of its label.
-func (e *execution) checkLabel(q *query, got *answer) error {
+func (e *execution) checkLabel(r record, q *query, got *answer) error {
 	if q.label == "" {
 		return nil
 	}
-	d := digest(got.values)
+	now := labelled{digest: digest(got.values), from: r.line}
+	now.lines = e.layout(got.values[:min(len(got.values), labelShown*len(q.types))], q, r.mode)
 	first, seen := e.labels[q.label]
-	if seen && first != d {
-		return fmt.Errorf("result differs from an earlier one with label %s", q.label)
+	if !seen {
+		e.labels[q.label] = now
+		return nil
 	}
-	e.labels[q.label] = d
+	if first.digest != now.digest {
+		difference := fmt.Sprintf("the first %d rows are the same", labelShown)
+		if !slices.Equal(first.lines, now.lines) {
+			difference = action.Diff("line", first.lines, now.lines)
+		}
+		return fmt.Errorf("result differs from that of line %d, which has the same label %s\n%s", first.from, q.label, difference)
+	}
 	return nil
 }
 

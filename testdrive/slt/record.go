@@ -107,5 +107,5 @@ func (*setThreshold) command() {}
 func (*halt) command()         {}
 
 func (f *file) errorf(line int, format string, args ...any) error {
-	return &script.Error{File: f.name, Line: line, Text: fmt.Sprintf(format, args...)}
+	return &script.Error{File: f.name, Line: line, Text: fmt.Sprintf(format, args...), Source: f.lines[line-1]}
 }

@@ -27,9 +27,9 @@ type execution struct {
 	sessions map[string]*action.Session // by user, or by "conn=NAME"
 
 	replaces  []*addReplace
-	threshold int               // results of more values are written as a hash; 0: never
-	labels    map[string]string // digest of the first result with a label
-	views     int               // how many have been made for L3
+	threshold int                 // results of more values are written as a hash; 0: never
+	labels    map[string]labelled // the first result of each label
+	views     int                 // how many have been made for L3
 
 	errs    []error
 	dropped int // failures past maxShown
@@ -51,7 +51,7 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 		return []error{err}
 	}
 	e := &execution{
-		o: o, env: env, file: f, sessions: map[string]*action.Session{}, labels: map[string]string{},
+		o: o, env: env, file: f, sessions: map[string]*action.Session{}, labels: map[string]labelled{},
 	}
 	defer e.close(context.WithoutCancel(ctx))
 	places := o.Interrupt.In(len(f.records), env.Random)
@@ -233,7 +233,7 @@ func (e *execution) copyFile(ctx context.Context, c *copyFile) error {
 		err = s.CopyFrom(ctx, data, "COPY "+c.table+" FROM STDIN WITH (FORMAT csv)")
 	}
 	if err := errors.Join(err, data.Close()); err != nil {
-		return fmt.Errorf("copy failed\n%s\n%w", errorText(err), errAbandon)
+		return fmt.Errorf("copy failed\n%s\n%w", actualText(err), errAbandon)
 	}
 	return nil
 }

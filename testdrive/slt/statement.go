@@ -29,7 +29,7 @@ func (e *execution) statement(ctx context.Context, r record, s *statement) error
 			err = nil
 		}
 		if err != nil && s.fails == nil {
-			return fmt.Errorf("statement failed\n%s\n%w", errorText(err), errAbandon)
+			return fmt.Errorf("statement failed\n%s\n%w", actualText(err), errAbandon)
 		}
 		if err != nil {
 			e.fillIn(r, "statement", s.fails, err)
@@ -146,6 +146,20 @@ func errorText(err error) string {
 	return text
 }
 
+// actualText is errorText as a message shows it: with the SQLSTATE.
+func actualText(err error) string {
+	var pgErr *pgconn.PgError
+	if !errors.As(err, &pgErr) {
+		return err.Error()
+	}
+	message, rest, more := strings.Cut(errorText(err), "\n")
+	message += " (SQLSTATE " + pgErr.Code + ")"
+	if more {
+		message += "\n" + rest
+	}
+	return message
+}
+
 func (f *failure) String() string {
 	text := "an error"
 	if f.code != "" {
@@ -169,14 +183,13 @@ func (e *execution) fillIn(r record, kind string, f *failure, err error) {
 }
 
 func (e *execution) compareFailure(f *failure, err error) error {
-	text := e.replace(errorText(err))
 	code := ""
 	var pgErr *pgconn.PgError
 	if errors.As(err, &pgErr) {
 		code = pgErr.Code
 	}
-	if f.match.MatchString(text) && (f.code == "" || !e.o.CheckCodes || f.code == code) {
+	if f.match.MatchString(e.replace(errorText(err))) && (f.code == "" || !e.o.CheckCodes || f.code == code) {
 		return nil
 	}
-	return fmt.Errorf("error differs\nexpected %s\nactual: %s (SQLSTATE %s)", f, text, code)
+	return fmt.Errorf("error differs\nexpected %s\nactual: %s", f, e.replace(actualText(err)))
 }
