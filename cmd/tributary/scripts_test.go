@@ -56,10 +56,14 @@ func TestPageWorksAsPasted(t *testing.T) {
 	}
 }
 
-// What the flags leave open is where "tributary serve" listens.
+// What the flags leave open is where "tributary serve" listens, as long as nothing there is dropped.
 func TestDefaultServer(t *testing.T) {
 	var f suiteFlags
 	f.suite.Seed = 1
+	if s, _, err := f.finish(testdriveCommand(), nil); err == nil {
+		t.Errorf("%q would be emptied", s.URL)
+	}
+	f.suite.NoReset = true
 	s, _, err := f.finish(testdriveCommand(), nil)
 	if err != nil || s.URL != defaultURL || s.HTTPAddr != defaultHTTPAddr {
 		t.Errorf("%q %q %v", s.URL, s.HTTPAddr, err)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,22 +39,22 @@ type suiteFlags struct {
 }
 
 func (f *suiteFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.suite.URL, "url", "", "server to run against, any that speaks PostgreSQL's protocol (default "+
-		defaultURL+")")
-	flags.StringVar(&f.suite.HTTPAddr, "http-addr", "", "host:port of that server's HTTP side, for metrics (default "+
-		defaultHTTPAddr+" if there is no --url)")
+	flags.StringVar(&f.suite.URL, "url", "",
+		"server to run against, any that speaks PostgreSQL's protocol (with --no-reset the default is "+defaultURL+")")
+	flags.StringVar(&f.suite.HTTPAddr, "http-addr", "", "with --url: host:port of the server's HTTP side, for metrics ("+
+		defaultHTTPAddr+" for the default server)")
 	flags.BoolVar(&f.serve, "serve", false, "start a server of our own for the run, in a temporary directory")
-	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "further argument for that server; may be repeated")
+	flags.StringArrayVar(&f.serveArgs, "serve-arg", nil, "with --serve: a further argument for the server; may be repeated")
 	flags.BoolVar(&f.suite.NoReset, "no-reset", false, "do not give the server a clean state before each file")
 	flags.StringArrayVar(&f.params, "param", nil, "NAME=VALUE: a system parameter to set before each file; may be repeated")
 	flags.IntVar(&f.kills, "kills", 0,
 		"with --serve: end the server without warning at up to so many places in each file, where no session would notice")
-	flags.IntVar(&f.restarts, "restarts", 0, "the same, in good order")
+	flags.IntVar(&f.restarts, "restarts", 0, "as --kills, but in good order")
 	flags.IntVar(&f.suite.Jobs, "jobs", 1, "how many files to run at a time, each on a server (--serve) or a database of its own")
 	flags.BoolVar(&f.suite.Shuffle, "shuffle", false, "run the files in an order that the seed decides")
 	flags.Uint64Var(&f.suite.Seed, "seed", 0, "seed of order, places and random sleeps (default: drawn, and shown where it matters)")
 	flags.IntVar(&f.suite.Shard, "shard", 0, "with --shard-count: which part of the files to run, from 0")
-	flags.IntVar(&f.suite.ShardCount, "shard-count", 0, "into how many parts to divide the files")
+	flags.IntVar(&f.suite.ShardCount, "shard-count", 0, "into how many parts to divide the files; 0: not at all")
 	flags.IntVar(&f.suite.MaxErrors, "max-errors", 10, "stop after so many failed files; 0: never")
 	flags.StringVar(&f.suite.JUnitReport, "junit-report", "", "write a JUnit report to this file")
 }
@@ -74,6 +75,9 @@ func (f *suiteFlags) interrupt() (*runner.Interrupt, error) {
 // finish makes what the flags describe: the suite, and how its servers are interrupted.
 func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (s runner.Suite, in *runner.Interrupt, err error) {
 	s = f.suite
+	if err = checkNumbers(cmd.Flags()); err != nil {
+		return s, nil, err
+	}
 	if in, err = f.interrupt(); err != nil {
 		return s, nil, err
 	}
@@ -101,6 +105,9 @@ func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (s runner.Suite,
 			return s, nil, fmt.Errorf("find our own program: %w", err)
 		}
 		s.Serve = &runner.Serve{Binary: binary, Args: f.serveArgs}
+	case s.URL == "" && !s.NoReset:
+		return s, nil, errors.New("which server? --serve starts one for the run; --url names one, whose objects are dropped before " +
+			"each file; --no-reset leaves them where they are")
 	case s.URL == "":
 		s.URL = defaultURL
 		s.HTTPAddr = cmp.Or(s.HTTPAddr, defaultHTTPAddr)
@@ -109,6 +116,29 @@ func (f *suiteFlags) finish(cmd *cobra.Command, paths []string) (s runner.Suite,
 		fmt.Fprintf(s.Out, "seed %d\n", s.Seed)
 	}
 	return s, in, nil
+}
+
+// atLeast is the least that makes sense of each flag that is a number.
+var atLeast = map[string]float64{
+	"kills": 0, "restarts": 0, "jobs": 1, "shard": 0, "shard-count": 0, "max-errors": 0, "max-tries": 0, "backoff-factor": 1,
+}
+
+// checkNumbers refuses flags that would mean nothing.
+func checkNumbers(flags *pflag.FlagSet) error {
+	var errs []error
+	flags.Visit(func(f *pflag.Flag) {
+		n, err := strconv.ParseFloat(f.Value.String(), 64)
+		if least, ok := atLeast[f.Name]; ok && err == nil && n < least {
+			errs = append(errs, fmt.Errorf("--%s must be at least %v, not %v", f.Name, least, n))
+		}
+		if d, err := time.ParseDuration(f.Value.String()); f.Value.Type() == "duration" && err == nil && d <= 0 {
+			errs = append(errs, fmt.Errorf("--%s must be longer than 0, not %v", f.Name, d))
+		}
+	})
+	if flags.Changed("shard") && !flags.Changed("shard-count") {
+		errs = append(errs, errors.New("--shard needs --shard-count"))
+	}
+	return errors.Join(errs...)
 }
 
 // testdriveHelp ends with the list of actions.
