@@ -79,6 +79,11 @@ func (s *Session) start(c Client) error {
 	for _, p := range append([]Parameter{{varDatabase.Name(), database}}, c.Params...) {
 		if err := s.vars.Start(p.Name, p.Value); err != nil {
 			e := *pgerr.From(err)
+			if strings.EqualFold(p.Name, varTimeZone) {
+				// Drivers send their machine's zone unasked.
+				s.notice("NOTICE", e.WithHint("Times are shown in UTC."))
+				continue
+			}
 			e.Fatal = true
 			return &e
 		}

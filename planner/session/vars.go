@@ -92,14 +92,14 @@ func Settings() []settings.Param {
 		settings.ForSession(settings.NewBool("sql_safe_updates", false, "without effect", nextStatement)),
 		word("standard_conforming_strings", "on", "whether backslashes in plain string literals are characters like others",
 			only("on", "true", "yes", "1")),
-		word("TimeZone", "UTC", "the time zone, which is UTC", normalTimeZone),
+		word(varTimeZone, "UTC", "the time zone, which is UTC", normalTimeZone),
 	}
 }
 
 // reported are the variables whose changes the client is told of, as PostgreSQL tells of them.
 func reported() []string {
 	return []string{"application_name", "client_encoding", "DateStyle", "integer_datetimes", "IntervalStyle", "is_superuser",
-		"server_encoding", "server_version", "session_authorization", "standard_conforming_strings", "TimeZone"}
+		"server_encoding", "server_version", "session_authorization", "standard_conforming_strings", varTimeZone}
 }
 
 // only takes some words for the first of them.
@@ -130,6 +130,9 @@ func normalDateStyle(text string) (string, bool) {
 	}
 	return "ISO, MDY", true
 }
+
+// varTimeZone is the name of the variable for the time zone.
+const varTimeZone = "TimeZone"
 
 func normalTimeZone(text string) (string, bool) {
 	switch strings.ToLower(strings.TrimSpace(text)) {
