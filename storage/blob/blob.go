@@ -41,6 +41,26 @@ type Info struct {
 	Size int64
 }
 
+// Copy puts all objects of one store into another, and says how many there were and how large. None may be deleted
+// meanwhile.
+func Copy(ctx context.Context, from, to Store) (objects int, bytes int64, err error) {
+	infos, err := from.List(ctx, "")
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, info := range infos {
+		data, err := from.Get(ctx, info.Key)
+		if err != nil {
+			return 0, 0, err
+		}
+		if err := to.Put(ctx, info.Key, data); err != nil {
+			return 0, 0, err
+		}
+		bytes += int64(len(data))
+	}
+	return len(infos), bytes, nil
+}
+
 // begin is what every call checks first.
 func begin(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {

@@ -219,3 +219,62 @@ func TestDirectoryPutSurvivesACrash(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectoryHoldsObjects: what is deleted under a hold is there until the last one ends, and is gone then.
+func TestDirectoryHoldsObjects(t *testing.T) {
+	ctx := t.Context()
+	s := openDirectory(t, "blob", vfs.NewMem())
+	for _, k := range []string{"u/a", "u/b"} {
+		if err := s.Put(ctx, k, []byte(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := s.Hold(), s.Hold()
+	if err := errors.Join(s.Delete(ctx, "u/a"), first(), first()); err != nil {
+		t.Fatal(err)
+	}
+	to := blob.NewMemory()
+	if n, size, err := blob.Copy(ctx, s, to); err != nil || n != 2 || size != 6 {
+		t.Error(n, size, err)
+	}
+	if got := list(t, to, ""); got != "u/a:3 u/b:3 " {
+		t.Error(got)
+	}
+	err := errors.Join(s.Delete(ctx, "u/none"), s.Delete(ctx, "u/b"), s.Put(ctx, "u/b", []byte("u/b")), second())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, s, ""); got != "u/b:3 " {
+		t.Error(got)
+	}
+	if err := s.Delete(ctx, "u/b"); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, s, ""); got != "" {
+		t.Error(got)
+	}
+}
+
+func TestDirectoryForReadingOnly(t *testing.T) {
+	ctx := t.Context()
+	fs := vfs.NewMem()
+	o := blob.DirectoryOptions{FS: fs, Registry: prometheus.NewRegistry(), ReadOnly: true}
+	if _, err := blob.OpenDirectory("blob", o); err == nil {
+		t.Error("a directory that is not there was opened")
+	}
+	if err := openDirectory(t, "blob", fs).Put(ctx, "k", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := blob.OpenDirectory("blob", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, s, ""); got != "k:1 " {
+		t.Error(got)
+	}
+	for _, err := range []error{s.Put(ctx, "l", nil), s.Delete(ctx, "k")} {
+		if !errors.Is(err, blob.ErrReadOnly) {
+			t.Error(err)
+		}
+	}
+}

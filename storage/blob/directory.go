@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,10 +20,11 @@ import (
 // An object is written under a temporary name, synced, renamed, and then the folder is synced, so that a crash
 // leaves it whole or not at all. A folder goes with its last object.
 type Directory struct {
-	root   string
-	fs     vfs.FS
-	synced counter
-	temps  atomic.Uint64
+	root     string
+	fs       vfs.FS
+	readOnly bool
+	synced   counter
+	temps    atomic.Uint64
 
 	mu struct {
 		sync.Mutex
@@ -30,6 +32,9 @@ type Directory struct {
 		folders map[string]bool
 		// puts counts the objects that are being put into a folder or one below it, which keeps the folder.
 		puts map[string]int
+		// holds counts who keeps objects from being deleted, and held are those that wait for it.
+		holds int
+		held  []string
 	}
 }
 
@@ -42,7 +47,12 @@ type DirectoryOptions struct {
 	FS vfs.FS
 	// Registry takes the metrics; it may not be nil.
 	Registry Registry
+	// ReadOnly leaves the directory as it is.
+	ReadOnly bool
 }
+
+// ErrReadOnly says that the store was opened for reading only.
+var ErrReadOnly = errors.New("the store is open for reading only")
 
 // temporary is the folder of objects that are being written. A key cannot begin with a dot.
 const temporary = ".tmp"
@@ -53,8 +63,14 @@ func OpenDirectory(root string, o DirectoryOptions) (*Directory, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	d := &Directory{root: root, fs: o.FS, synced: newFsyncs(o.Registry)}
+	d := &Directory{root: root, fs: o.FS, readOnly: o.ReadOnly, synced: newFsyncs(o.Registry)}
 	d.mu.folders, d.mu.puts = map[string]bool{"": true}, map[string]int{}
+	if d.readOnly {
+		if _, err := d.fs.Stat(root); err != nil {
+			return nil, fmt.Errorf("open %s: %w", root, err)
+		}
+		return d, nil
+	}
 	if err := d.fs.RemoveAll(d.path(temporary)); err != nil {
 		return nil, fmt.Errorf("open %s: %w", root, err)
 	}
@@ -102,14 +118,25 @@ func readAll(f vfs.File) ([]byte, error) {
 	return data, nil
 }
 
+func (d *Directory) beginWrite(ctx context.Context, key string) error {
+	if d.readOnly {
+		return ErrReadOnly
+	}
+	return begin(ctx, key)
+}
+
 // Put implements Store.
 func (d *Directory) Put(ctx context.Context, key string, data []byte) error {
-	if err := begin(ctx, key); err != nil {
+	if err := d.beginWrite(ctx, key); err != nil {
 		return err
 	}
 	if err := d.put(key, data); err != nil {
 		return fmt.Errorf("put object %s: %w", key, err)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// It was deleted under a hold, and is wanted again.
+	d.mu.held = slices.DeleteFunc(d.mu.held, func(held string) bool { return held == key })
 	return nil
 }
 
@@ -248,14 +275,58 @@ func (d *Directory) makeRoot() error {
 
 // Delete implements Store. It is not synced: an object that comes back after a crash is swept.
 func (d *Directory) Delete(ctx context.Context, key string) error {
-	if err := begin(ctx, key); err != nil {
+	if err := d.beginWrite(ctx, key); err != nil {
 		return err
 	}
+	if d.isHeld(key) {
+		return nil
+	}
+	return d.remove(key)
+}
+
+func (d *Directory) remove(key string) error {
 	if err := d.fs.Remove(d.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete object %s: %w", key, err)
 	}
 	d.prune(parent(key))
 	return nil
+}
+
+// Hold keeps every object from being deleted until release is called: what Delete is called for meanwhile goes then. A
+// process that dies before has not deleted it.
+func (d *Directory) Hold() (release func() error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.holds++
+	return sync.OnceValue(func() error {
+		var errs []error
+		for _, key := range d.unhold() {
+			errs = append(errs, d.remove(key))
+		}
+		return errors.Join(errs...)
+	})
+}
+
+func (d *Directory) isHeld(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mu.holds == 0 {
+		return false
+	}
+	d.mu.held = append(d.mu.held, key)
+	return true
+}
+
+// unhold ends one hold, and gives what can go now.
+func (d *Directory) unhold() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.mu.holds--; d.mu.holds > 0 {
+		return nil
+	}
+	held := d.mu.held
+	d.mu.held = nil
+	return held
 }
 
 // List implements Store.

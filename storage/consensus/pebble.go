@@ -21,8 +21,9 @@ import (
 //
 // One Commit is one synced batch. Pebble checks what it reads by its own checksums.
 type Pebble struct {
-	db   *pebble.DB
-	lock *pebble.Lock
+	db       *pebble.DB
+	lock     *pebble.Lock
+	readOnly bool
 
 	// commit serializes Commits: what one decided must be in the store before the next one looks.
 	commit sync.Mutex
@@ -44,7 +45,12 @@ type PebbleOptions struct {
 	Registry Registry
 	// Log takes what Pebble wants an operator to know; nil means slog.Default().
 	Log *slog.Logger
+	// ReadOnly opens a store that is there, and leaves it as it is.
+	ReadOnly bool
 }
+
+// ErrReadOnly says that the store was opened for reading only.
+var ErrReadOnly = errors.New("the store is open for reading only")
 
 // ErrInUse says that another process has the directory open.
 var ErrInUse = errors.New("the directory is in use by another process")
@@ -62,7 +68,11 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		o.Log = slog.Default()
 	}
 	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry)}
-	if err := makeDirectory(counted, dir); err != nil {
+	if o.ReadOnly {
+		if _, err := counted.Stat(dir); err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, err)
+		}
+	} else if err := makeDirectory(counted, dir); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	lock, err := pebble.LockDirectory(dir, counted)
@@ -78,11 +88,12 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		Logger:             pebbleLog{o.Log},
 		MemTableSize:       pebbleMemTable,
 		FormatMajorVersion: pebble.FormatNewest,
+		ReadOnly:           o.ReadOnly,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
 	}
-	p := &Pebble{db: db, lock: lock}
+	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly}
 	p.mu.heads = map[string]Version{}
 	return p, nil
 }
@@ -109,6 +120,13 @@ func (p *Pebble) Close() error {
 		return fmt.Errorf("close consensus store: %w", err)
 	}
 	return nil
+}
+
+func (p *Pebble) writable() error {
+	if p.readOnly {
+		return ErrReadOnly
+	}
+	return p.err()
 }
 
 func (p *Pebble) err() error {
@@ -219,7 +237,7 @@ func (p *Pebble) Commit(ctx context.Context, units []Unit) ([]Outcome, error) {
 	}
 	p.commit.Lock()
 	defer p.commit.Unlock()
-	if err := p.err(); err != nil {
+	if err := p.writable(); err != nil {
 		return nil, err
 	}
 	writes, refused, err := evaluate(units, p.head)
@@ -272,7 +290,7 @@ func (p *Pebble) store(writes []write) (err error) {
 
 // Truncate implements Store. It is not synced: that the entries come back after a crash does no harm.
 func (p *Pebble) Truncate(ctx context.Context, key string, before Version) error {
-	if err := p.ready(ctx, key); err != nil {
+	if err := errors.Join(p.ready(ctx, key), p.writable()); err != nil {
 		return err
 	}
 	head, err := p.head(key)

@@ -383,13 +383,23 @@ func lockRegisters(ctx context.Context, c *pgx.Conn, keys []string) (map[string]
 	return heads, nil
 }
 
+// insertEntries takes what columnsOf gives.
+const insertEntries = `INSERT INTO tributary_entries SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])`
+
+func columnsOf(writes []write) (keys []string, versions []int64, data [][]byte) {
+	keys, versions, data = make([]string, len(writes)), make([]int64, len(writes)), make([][]byte, len(writes))
+	for i, w := range writes {
+		keys[i], versions[i], data[i] = w.key, int64(w.version), w.data
+	}
+	return keys, versions, data
+}
+
 // writeEntries writes what was decided and commits, in one message. An error means that nothing happened, except
 // ErrIndeterminate.
 func writeEntries(ctx context.Context, c *pgx.Conn, writes []write) error {
-	keys, versions, data := make([]string, len(writes)), make([]int64, len(writes)), make([][]byte, len(writes))
+	keys, versions, data := columnsOf(writes)
 	heads := map[string]int64{}
-	for i, w := range writes {
-		keys[i], versions[i], data[i] = w.key, int64(w.version), w.data
+	for _, w := range writes {
 		heads[w.key] = int64(w.version)
 	}
 	var headKeys []string
@@ -398,7 +408,7 @@ func writeEntries(ctx context.Context, c *pgx.Conn, writes []write) error {
 		headKeys, headVersions = append(headKeys, key), append(headVersions, v)
 	}
 	var b pgx.Batch
-	b.Queue(`INSERT INTO tributary_entries SELECT * FROM unnest($1::text[], $2::bigint[], $3::bytea[])`, keys, versions, data)
+	b.Queue(insertEntries, keys, versions, data)
 	b.Queue(`UPDATE tributary_registers AS r SET head = w.head FROM unnest($1::text[], $2::bigint[]) AS w(key, head)
 		WHERE r.key = w.key`, headKeys, headVersions)
 	b.Queue("COMMIT")
