@@ -32,6 +32,7 @@ func rootCommand() *cobra.Command {
 		// Errors are shown by main, once.
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(serveCommand(), testdriveCommand(), sltCommand(), versionCommand())
+	cmd.AddCommand(serveCommand(), inspectCommand(), backupCommand(), restoreCommand(), testdriveCommand(), sltCommand(),
+		versionCommand())
 	return cmd
 }

@@ -70,7 +70,12 @@ func openStores(ctx context.Context, o serveOptions, p coordParts) (consensus.St
 	if err != nil {
 		return nil, nil, nil, errors.Join(fmt.Errorf("open data directory %s: %w", dir, err), registers.Close())
 	}
-	return registers, objects, registers.Close, nil
+	stop, err := serveControl(dir, &dataDirectory{registers, objects}, p.log)
+	if err != nil {
+		p.log.Warn("other commands cannot reach this server: no backup can be made while it runs", "error", err)
+		stop = func() error { return nil }
+	}
+	return registers, objects, func() error { return errors.Join(stop(), registers.Close()) }, nil
 }
 
 func openShared(ctx context.Context, o storeOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
@@ -136,9 +141,8 @@ func pair(ctx context.Context, registers consensus.Store, objects blob.Store, ra
 
 // nameEnvironment gives a new environment a name, and gives the name that it has: another process may have been faster.
 func nameEnvironment(ctx context.Context, registers consensus.Store, random io.Reader) ([]byte, error) {
-	name := make([]byte, 17)
-	name[0] = environmentVersion
-	if _, err := io.ReadFull(random, name[1:]); err != nil {
+	name, err := newEnvironmentName(random)
+	if err != nil {
 		return nil, err
 	}
 	out, err := registers.Commit(ctx, []consensus.Unit{{{Key: environmentKey, Data: name}}})
@@ -149,4 +153,11 @@ func nameEnvironment(ctx context.Context, registers consensus.Store, random io.R
 		return out[0].Head.Data, nil
 	}
 	return name, nil
+}
+
+func newEnvironmentName(random io.Reader) ([]byte, error) {
+	name := make([]byte, 17)
+	name[0] = environmentVersion
+	_, err := io.ReadFull(random, name[1:])
+	return name, err
 }

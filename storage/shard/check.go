@@ -26,12 +26,9 @@ type Report struct {
 // its state says: batches tile, every part is there, whole, sorted and within its times and statistics, and the sums
 // are those of the rows. An error means that the state itself could not be read.
 func (c *Client) Check(ctx context.Context, id ID) (Report, error) {
-	st, err := c.load(ctx, id)
+	st, err := c.loadExisting(ctx, id)
 	if err != nil {
 		return Report{}, err
-	}
-	if st == nil {
-		return Report{}, fmt.Errorf("check shard %s: %w", id, ErrNotFound)
 	}
 	r := Report{
 		Since: st.since, Upper: st.upper, Sealed: st.sealed, Totals: st.totals, Batches: len(st.batches), InlineBytes: st.inlineBytes,

@@ -111,8 +111,8 @@ func objectKey(id ID, kind byte, o objectName) string {
 	return string(buf)
 }
 
-// keyEpoch reads the epoch out of an object's key.
-func keyEpoch(key string) (uint64, bool) {
+// ObjectEpoch reads the epoch of the process that put it out of an object's key.
+func ObjectEpoch(key string) (uint64, bool) {
 	_, name, ok := strings.Cut(key, "/")
 	if !ok || name == "" || name[0] != 'p' && name[0] != 'r' {
 		return 0, false
@@ -399,7 +399,7 @@ func (c *Client) Sweep(ctx context.Context) (swept int, err error) {
 func (c *Client) sweepShard(ctx context.Context, id ID, infos []blob.Info) (swept int, err error) {
 	var old []string
 	for _, info := range infos {
-		if epoch, ok := keyEpoch(info.Key); ok && epoch < c.epoch {
+		if epoch, ok := ObjectEpoch(info.Key); ok && epoch < c.epoch {
 			old = append(old, info.Key)
 		}
 	}
