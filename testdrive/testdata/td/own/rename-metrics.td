@@ -2,6 +2,11 @@
 
 > CREATE SCHEMA one
 > CREATE TABLE one.t (a int)
+# A restart would set them back: from here on the server is left alone.
+$ set-from-metric var=syncs name=tributary_storage_fsyncs_total
+> SELECT ${syncs} > 0
+true
+
 > CREATE MATERIALIZED VIEW one.v AS SELECT sum(a) AS s FROM one.t
 > INSERT INTO one.t VALUES (1)
 > SELECT * FROM one.v
