@@ -62,12 +62,12 @@ func (d *Dataflow) Positive(consolidated bool) bool {
 	return positive[d.Result()]
 }
 
-// Streams says that rows go straight from what is read to the result, each by itself, so that one who has enough of
-// them can do without the rest.
+// Streams says that what comes to the result in the first tick stays in it, so that one who has enough rows can do
+// without the rest: every row comes of one that is read, or of one of each side of a join.
 func (d *Dataflow) Streams() bool {
 	return !slices.ContainsFunc(d.Nodes, func(n Node) bool {
 		switch o := n.Op.(type) {
-		case *Get, *MFP, *TableFunc, *Union:
+		case *Get, *MFP, *TableFunc, *Union, *Join:
 			return false
 		case *Constant:
 			return o.Err != nil

@@ -32,7 +32,7 @@ func TestWhatLimitsMayRelyOn(t *testing.T) {
 		"all but the first":    {over(&plan.TopK{Limit: -1, Offset: 1}), false, false, false},
 		"negated rows":         {over(&plan.Negate{}), false, false, false},
 		"a scalar subquery":    {over(&plan.Guard{}), false, true, false},
-		"rows that are joined": {[]plan.Node{get, {Op: &plan.Join{}, Inputs: []plan.NodeID{0, 0}}}, false, true, false},
+		"rows that are joined": {[]plan.Node{get, {Op: &plan.Join{}, Inputs: []plan.NodeID{0, 0}}}, false, true, true},
 		"a union":              {[]plan.Node{get, {Op: &plan.Union{}, Inputs: []plan.NodeID{0, 0}}}, false, true, true},
 		"a difference": {append(over(&plan.Negate{}), plan.Node{Op: &plan.Union{}, Inputs: []plan.NodeID{0, 1}},
 			plan.Node{Op: &plan.Threshold{}, Inputs: []plan.NodeID{2}}), true, true, false},
