@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tributary-db/tributary/sql/types"
@@ -97,12 +98,11 @@ func Compile(m MFP, in []types.T, env Env) (*Program, error) {
 		}
 	}
 	c.leaves()
-	at := &c.top
+	// One scope for all: what comes later is computed for fewer rows, and finds what was computed before.
+	at := &scope{outer: &c.top, regs: map[int32]int32{}}
 	for _, t := range filters {
-		at = &scope{outer: at, regs: map[int32]int32{}}
 		c.filters = append(c.filters, stage{block: c.block(at, t), canFail: c.all[t].canFail})
 	}
-	at = &scope{outer: at, regs: map[int32]int32{}}
 	c.code.maps = c.emit(at, project)
 	c.project = make([]int32, len(project))
 	for i, t := range project {
@@ -116,12 +116,14 @@ func Compile(m MFP, in []types.T, env Env) (*Program, error) {
 // filterTerms gives the terms of the filter's conjuncts, in the order in which they are best tried.
 func (c *compiler) filterTerms(filter []Expr) ([]int32, error) {
 	var ts []int32
+	seen := map[int32]bool{}
 	for _, e := range Conjuncts(filter...) {
 		t, err := c.of(e)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(ts, t) {
+		if !seen[t] {
+			seen[t] = true
 			ts = append(ts, t)
 		}
 	}
@@ -196,11 +198,10 @@ func (c *compiler) emit(at *scope, wanted []int32) []step {
 	for _, t := range wanted {
 		mark(t)
 	}
+	// Terms are numbered arguments first. There may be as many blocks as terms, so each looks at its own alone.
 	var steps []step
-	for t := range c.all {
-		if need[int32(t)] {
-			steps = append(steps, c.step(at, int32(t)))
-		}
+	for _, t := range slices.Sorted(maps.Keys(need)) {
+		steps = append(steps, c.step(at, t))
 	}
 	return steps
 }

@@ -462,6 +462,32 @@ func TestFilterSavesLaterWork(t *testing.T) {
 	}
 }
 
+// TestManyBranches: compiling takes time in proportion to the terms also where each is a branch of its own. With time
+// in proportion to their square this test would take minutes.
+func TestManyBranches(t *testing.T) {
+	const n = 50_000
+	col := &Col{Index: 0, T: types.TInt8}
+	c, filter := &Case{Else: num(-1), T: types.TInt8}, make([]Expr, n)
+	for i := range n {
+		less := &Call{Func: testLess, Args: []Expr{col, num(int64(i))}, T: types.TBool}
+		c.Whens = append(c.Whens, When{less, num(int64(2 * i))})
+		filter[n-1-i] = &Call{Func: testLess, Args: []Expr{num(int64(-1 - i)), col}, T: types.TBool}
+	}
+	p, err := Compile(MFP{Arity: 1, Map: []Expr{c}, Filter: filter, Project: []int{1}}, []types.T{types.TInt8}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, out := vec.NewBlock([]types.Kind{types.Int}, 3), vec.NewBlock([]types.Kind{types.Int}, 3)
+	for _, x := range []int64{7, n, -1} {
+		in.AppendRow(1, vec.IntOf(x))
+	}
+	var errs Errors
+	p.Apply(in, out, &errs)
+	if out.Len != 2 || out.Row(0, nil)[0].Int() != 16 || out.Row(1, nil)[0].Int() != -1 {
+		t.Errorf("%d rows: %v", out.Len, out.Row(0, nil))
+	}
+}
+
 // TestLargeValuesAreComputedInSmallerChunks drives a register past its limit.
 func TestLargeValuesAreComputedInSmallerChunks(t *testing.T) {
 	large := strings.Repeat("x", 300_000)
