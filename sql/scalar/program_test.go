@@ -465,7 +465,7 @@ func TestFilterSavesLaterWork(t *testing.T) {
 // TestManyBranches: compiling takes time in proportion to the terms also where each is a branch of its own. With time
 // in proportion to their square this test would take minutes.
 func TestManyBranches(t *testing.T) {
-	const n = 50_000
+	const n = 20_000
 	col := &Col{Index: 0, T: types.TInt8}
 	c, filter := &Case{Else: num(-1), T: types.TInt8}, make([]Expr, n)
 	for i := range n {
