@@ -155,7 +155,11 @@ func (s scenario) corpus(
 	if err != nil || !summary.OK() {
 		t.Errorf("%v\n%s\nagain, for one file: %s", err, out.String(), s.command(extension, suite.Seed))
 	}
-	if s.interrupt != undisturbed && summary.Restarts < summary.Passed {
+	least := summary.Passed
+	if testing.Short() {
+		least = 1 // a file whose sessions are busy for long may escape the few places
+	}
+	if s.interrupt != undisturbed && summary.Restarts < least {
 		t.Errorf("%d restarts in %d files", summary.Restarts, summary.Passed)
 	}
 	t.Logf("%d%s files, %d restarts", summary.Passed, extension, summary.Restarts)

@@ -35,7 +35,7 @@ type Options struct {
 	Interrupt *Interrupt
 }
 
-// Interrupt is a restart at places that the seed picks, where no session would notice.
+// Interrupt is a restart at places that the seed picks, each put off until no session would notice.
 type Interrupt struct {
 	// Kill ends the server without warning.
 	Kill bool
@@ -101,7 +101,7 @@ func runScript(ctx context.Context, o Options, env Env) (errs []error) {
 	var restarts []string
 	for i, b := range file.Blocks {
 		var err error
-		if places[i] && m.Idle() {
+		if places.Due(i, m.Idle) {
 			restarts = append(restarts, strconv.Itoa(b.Line))
 			err = m.Restart(ctx, o.Interrupt.Kill)
 		}
@@ -141,15 +141,32 @@ func rewrite(env Env, text string) []error {
 
 // In picks the steps of a file before which the server is restarted; the first is never one of them, since nothing
 // has happened before it.
-func (in *Interrupt) In(steps int, random *rand.Rand) map[int]bool {
-	places := map[int]bool{}
+func (in *Interrupt) In(steps int, random *rand.Rand) *Interruptions {
+	places := &Interruptions{at: map[int]bool{}}
 	if in == nil || steps < 2 {
 		return places
 	}
 	for _, i := range random.Perm(steps - 1)[:min(in.Places, steps-1)] {
-		places[i+1] = true
+		places.at[i+1] = true
 	}
 	return places
+}
+
+// Interruptions are the steps of one file before which its server is restarted.
+type Interruptions struct {
+	at  map[int]bool
+	due bool // a place was passed where a session would have noticed
+}
+
+// Due says whether the server is to be restarted before a step, which is asked of every step in order. idle is called
+// only where it matters; while it says no, the restart waits, and another that comes meanwhile is one with it.
+func (n *Interruptions) Due(step int, idle func() bool) bool {
+	n.due = n.due || n.at[step]
+	if !n.due || !idle() {
+		return false
+	}
+	n.due = false
+	return true
 }
 
 // predefined are the variables that every script has.

@@ -63,7 +63,7 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 			break
 		}
 		var err error
-		if places[i] {
+		if places.Due(i, e.idle) {
 			err = e.restart(ctx)
 		}
 		if err == nil {
@@ -89,13 +89,18 @@ func runFile(ctx context.Context, o Options, env runner.Env) []error {
 	return e.errs
 }
 
-// restart ends the server and starts it again, if no session would notice.
-func (e *execution) restart(ctx context.Context) error {
+// idle says that no session would notice a restart of the server.
+func (e *execution) idle() bool {
 	for _, s := range e.sessions {
 		if !s.Idle() {
-			return nil
+			return false
 		}
 	}
+	return true
+}
+
+// restart ends the server and starts it again.
+func (e *execution) restart(ctx context.Context) error {
 	call := e.env.Server.Process.Restart
 	if e.o.Interrupt.Kill {
 		call = e.env.Server.Process.Kill
