@@ -14,6 +14,15 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// killedTables are what writers write to, and views of it.
+var killedTables = []string{
+	"CREATE TABLE t (id int8 NOT NULL, k int8, v int8)", "CREATE TABLE audit (id int8 NOT NULL)",
+	"CREATE MATERIALIZED VIEW sums AS SELECT k, count(*) AS n, sum(v) AS s, max(v) AS hi FROM t GROUP BY k",
+	"CREATE MATERIALIZED VIEW pairs AS SELECT a.id FROM t a JOIN audit b ON a.id = b.id",
+	"CREATE MATERIALIZED VIEW total AS SELECT sum(n) AS n, sum(s) AS s FROM sums",
+	"CREATE INDEX sums_k ON sums (k)",
+}
+
 // TestKilledAtAnyMoment kills the server under load, again and again, and finds after each start every row that was
 // acknowledged, none that was not (but for the statement that was under way), transactions whole, and views that are
 // their queries.
@@ -27,13 +36,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	dir := t.TempDir()
 	c := startChild(t, dir, "--workers=4")
-	exec1(t, c.connect(),
-		"CREATE TABLE t (id int8 NOT NULL, k int8, v int8)", "CREATE TABLE audit (id int8 NOT NULL)",
-		"CREATE MATERIALIZED VIEW sums AS SELECT k, count(*) AS n, sum(v) AS s, max(v) AS hi FROM t GROUP BY k",
-		"CREATE MATERIALIZED VIEW pairs AS SELECT a.id FROM t a JOIN audit b ON a.id = b.id",
-		"CREATE MATERIALIZED VIEW total AS SELECT sum(n) AS n, sum(s) AS s FROM sums",
-		"CREATE INDEX sums_k ON sums (k)",
-		"ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = 4096")
+	exec1(t, c.connect(), killedTables...)
+	exec1(t, c.connect(), "ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = 4096")
 	writers := make([]*writer, 4)
 	for i := range writers {
 		writers[i] = &writer{next: int64(i) * 1_000_000, rows: map[int64]row{}, r: rand.New(rand.NewPCG(seed, uint64(i)+2))}
@@ -70,6 +74,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 
 type row struct{ k, v int64 }
 
+// writerRows is about how many rows a writer has at most.
+const writerRows = 2000
+
 // writer changes rows of its own, one transaction after the other, and remembers what was acknowledged.
 type writer struct {
 	next int64
@@ -88,10 +95,12 @@ func (w *writer) run(ctx context.Context, conn *pgx.Conn) {
 		var sql []string
 		ids := slices.Sorted(maps.Keys(w.rows))
 		switch n := w.r.IntN(4); {
-		case n == 0 && len(ids) > 0:
-			id := ids[w.r.IntN(len(ids))]
-			after[id] = nil
-			sql = append(sql, fmt.Sprintf("DELETE FROM t WHERE id = %d", id), fmt.Sprintf("DELETE FROM audit WHERE id = %d", id))
+		case n == 0 && len(ids) > 0, len(ids) >= writerRows:
+			for range 1 + w.r.IntN(5) {
+				id := ids[w.r.IntN(len(ids))]
+				after[id] = nil
+				sql = append(sql, fmt.Sprintf("DELETE FROM t WHERE id = %d", id), fmt.Sprintf("DELETE FROM audit WHERE id = %d", id))
+			}
 		case n == 1 && len(ids) > 0:
 			id := ids[w.r.IntN(len(ids))]
 			after[id] = &row{w.rows[id].k, w.r.Int64N(1000)}
