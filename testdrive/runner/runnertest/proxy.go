@@ -179,38 +179,45 @@ func (p *proxy) note(line string) {
 	}
 }
 
-// change makes the first field that has a value NULL, or changes its last letter or digit. What has no value gets a
-// doubled row instead.
+// change makes the last field that has a value NULL, or changes that value's last letter or digit. (The first may be a
+// time that scripts have to hide.) What has no value gets a doubled row instead.
 func change(message, body []byte, how int) (what string, out []byte) {
-	fields := int(binary.BigEndian.Uint16(body))
-	at := 2
-	for range fields {
-		n := int(int32(binary.BigEndian.Uint32(body[at:])))
-		if n <= 0 {
-			at += 4
-			continue
-		}
-		value := body[at+4 : at+4+n]
-		last := value[n-1]
-		isText := last >= '0' && last <= '9' || last >= 'a' && last <= 'z' || last >= 'A' && last <= 'Z'
-		if how == changeField && isText {
-			switch last {
-			case 't':
-				last = 'f'
-			case 'f':
-				last = 't'
-			default:
-				last ^= 1
-			}
-			out := slices.Clone(message)
-			out[5+at+4+n-1] = last
-			return fmt.Sprintf("last character of %q", value), out
-		}
-		out := append([]byte{'D', 0, 0, 0, 0}, body[:at]...)
-		out = append(out, 0xff, 0xff, 0xff, 0xff)
-		out = append(out, body[at+4+n:]...)
-		binary.BigEndian.PutUint32(out[1:], uint32(len(out)-1))
-		return fmt.Sprintf("NULL for %q", value), out
+	at, n := lastValue(body)
+	if n == 0 {
+		return "row without values doubled", append(slices.Clone(message), message...)
 	}
-	return "row without values doubled", append(slices.Clone(message), message...)
+	value := body[at+4 : at+4+n]
+	last := value[n-1]
+	isText := last >= '0' && last <= '9' || last >= 'a' && last <= 'z' || last >= 'A' && last <= 'Z'
+	if how == changeField && isText {
+		switch last {
+		case 't':
+			last = 'f'
+		case 'f':
+			last = 't'
+		default:
+			last ^= 1
+		}
+		out := slices.Clone(message)
+		out[5+at+4+n-1] = last
+		return fmt.Sprintf("last character of %q", value), out
+	}
+	out = append([]byte{'D', 0, 0, 0, 0}, body[:at]...)
+	out = append(out, 0xff, 0xff, 0xff, 0xff)
+	out = append(out, body[at+4+n:]...)
+	binary.BigEndian.PutUint32(out[1:], uint32(len(out)-1))
+	return fmt.Sprintf("NULL for %q", value), out
+}
+
+// lastValue finds the last field of a row that has a value of at least a byte: where its length stands, and the length.
+func lastValue(body []byte) (at, n int) {
+	next := 2
+	for range binary.BigEndian.Uint16(body) {
+		length := max(0, int(int32(binary.BigEndian.Uint32(body[next:]))))
+		if length > 0 {
+			at, n = next, length
+		}
+		next += 4 + length
+	}
+	return at, n
 }

@@ -12,3 +12,6 @@ exact:cursor "nothing" does not exist
 > ROLLBACK
 ! DECLARE c CURSOR FOR SUBSCRIBE t
 contains:DECLARE CURSOR can only be used in transaction blocks
+# None of it did anything to the table.
+> SELECT count(*) FROM t
+0

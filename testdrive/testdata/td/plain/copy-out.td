@@ -26,3 +26,6 @@ t	1
 $ copy-out statement="COPY (SELECT * FROM t WHERE false) TO STDOUT"
 $ copy-out statement="COPY nothing TO STDOUT" error="does not exist"
 $ copy-out statement="COPY (SELECT 1 / 0) TO STDOUT" error="division by zero"
+# The session goes on.
+> SELECT a FROM t
+1

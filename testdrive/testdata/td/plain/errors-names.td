@@ -38,3 +38,6 @@ exact:column "b" specified in USING clause does not exist in right table
 exact:unrecognized configuration parameter "missing"
 ! SET missing = 1
 exact:unrecognized configuration parameter "missing"
+# None of it did anything to the tables.
+> SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)
+0 0

@@ -32,3 +32,6 @@ exact:syntax error at end of input
 exact:syntax error at or near "t"
 ! SELECT 1 ORDER
 contains:syntax error at
+# The session goes on.
+> SELECT 1
+1

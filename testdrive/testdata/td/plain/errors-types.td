@@ -35,3 +35,6 @@ exact:subquery has too many columns
 exact:VALUES lists must all be the same length
 ! INSERT INTO t VALUES (1, 'x', '2024-01-01', 4)
 exact:INSERT has more expressions than target columns
+# None of it did anything to the table.
+> SELECT count(*) FROM t
+0
