@@ -51,13 +51,20 @@ appends_total{view="a.b.\"q\\",empty="true"} 5
 size 1.5e+06
 `
 
+// zeros never ends.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
 // httpServer answers what scripts ask for: /metrics (below /garbled others, below /broken none), /echo (which must be
-// sent "hello") and errors.
+// sent "hello"), /endless (17 MiB) and errors.
 func httpServer(t *testing.T) *httptest.Server {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/metrics":
 			io.WriteString(w, metrics)
+		case "/endless":
+			io.CopyN(w, zeros{}, 17<<20)
 		case "/garbled/metrics":
 			io.WriteString(w, strings.NewReplacer("3", "three", "1.5e+06", "big").Replace(metrics))
 		case "/echo":

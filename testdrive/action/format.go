@@ -316,6 +316,9 @@ func formatInterval(v pgtype.Interval) string {
 
 var errShortValue = errors.New("binary value is too short")
 
+// lengthBytes is the size of a length before a value.
+const lengthBytes = 4
+
 // reader takes big-endian numbers off a value.
 type reader struct {
 	src []byte
@@ -333,11 +336,23 @@ func (r *reader) bytes(n int) []byte {
 }
 
 func (r *reader) int32() int {
-	b := r.bytes(4)
+	b := r.bytes(lengthBytes)
 	if b == nil {
 		return 0
 	}
 	return int(int32(binary.BigEndian.Uint32(b)))
+}
+
+// holds says whether what is left may be an array's elements, each of which has a length of its own.
+func (r *reader) holds(lengths []int) bool {
+	n := 1
+	for _, l := range lengths {
+		if l < 1 || l > len(r.src)/lengthBytes/n {
+			return false
+		}
+		n *= l
+	}
+	return true
 }
 
 // formatArray leaves elements unquoted and shows bounds only if one does not begin at 1.
@@ -359,6 +374,9 @@ func formatArray(m *pgtype.Map, src []byte) (string, error) {
 		low := r.int32()
 		bounds += fmt.Sprintf("[%d:%d]", low, low+lengths[i]-1)
 		shown = shown || low != 1
+	}
+	if r.err != nil || !r.holds(lengths) {
+		return "", errShortValue
 	}
 	var out strings.Builder
 	if shown {

@@ -66,9 +66,12 @@ func (m *Machine) send(ctx context.Context, method, url, contentType, body strin
 	if err != nil {
 		return 0, "", &problem{"request failed", err.Error()}
 	}
-	content, err := io.ReadAll(io.LimitReader(resp.Body, responseLimit))
+	content, err := io.ReadAll(io.LimitReader(resp.Body, responseLimit+1))
 	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return 0, "", &problem{"request failed", err.Error()}
+	}
+	if len(content) > responseLimit {
+		return 0, "", &problem{"request failed", fmt.Sprintf("the answer is longer than %d MiB", responseLimit>>20)}
 	}
 	return resp.StatusCode, string(content), nil
 }
