@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -119,4 +120,30 @@ func TestScriptCommands(t *testing.T) {
 			return strings.NewReplacer(dir, "<dir>", db, "$URL").Replace(shown)
 		})
 	})
+}
+
+// Jobs that would share a server of ours, and each drop the others' objects, are refused before anything is dropped.
+func TestJobsDoNotShareAServer(t *testing.T) {
+	c := startChild(t, t.TempDir())
+	defer c.stop()
+	dir := t.TempDir()
+	for _, name := range []string{"a.td", "b.td"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("> SELECT 1\n1\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := "several jobs would drop each other's objects on this server: use --serve or --no-reset"
+	for args, want := range map[string]string{"": want, " --no-reset": ""} {
+		cmd := rootCommand()
+		cmd.SetArgs(strings.Fields("testdrive --url " + c.url + " --jobs 2 " + dir + args))
+		cmd.SetOut(io.Discard)
+		cmd.SetErr(io.Discard)
+		got := ""
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("with %q: %q, want %q", args, got, want)
+		}
+	}
 }

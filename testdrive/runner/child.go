@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type Serve struct {
 	// Binary is the program; it is called with "serve", addresses, a data directory and Args.
 	Binary string
 	Args   []string
+	// StartWithin and EndWithin bound how long it may take to answer, and to end when asked to; 0 means 30 s.
+	StartWithin, EndWithin time.Duration
 }
 
 // Child is a server that we started: a process that may be killed and started again on the same data.
@@ -42,12 +45,10 @@ type process struct {
 	err   error
 }
 
-// Patience with a child: until it answers, and until it ends when asked to.
 const (
-	startPatience = 30 * time.Second
-	stopPatience  = 30 * time.Second
-	startPoll     = 5 * time.Millisecond
-	shownLogBytes = 4000
+	defaultPatience = 30 * time.Second
+	startPoll       = 5 * time.Millisecond
+	shownLogBytes   = 4000
 )
 
 const loopback = "127.0.0.1"
@@ -58,6 +59,8 @@ func StartChild(ctx context.Context, serve Serve) (*Child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the server's directory: %w", err)
 	}
+	serve.StartWithin = cmp.Or(serve.StartWithin, defaultPatience)
+	serve.EndWithin = cmp.Or(serve.EndWithin, defaultPatience)
 	c := &Child{serve: serve, dir: dir}
 	for _, addr := range []*string{&c.sqlAddr, &c.httpAddr} {
 		if *addr, err = freeAddr(ctx); err != nil {
@@ -128,10 +131,11 @@ func (c *Child) start(ctx context.Context) error {
 
 // waitReady connects until that succeeds.
 func (c *Child) waitReady(ctx context.Context, p *process) error {
-	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	ctx, cancel := context.WithTimeout(ctx, c.serve.StartWithin)
 	defer cancel()
 	poll := time.NewTicker(startPoll)
 	defer poll.Stop()
+	var last error // of an attempt that was not cut short
 	for {
 		s, err := action.NewSession(c.url())
 		if err != nil {
@@ -140,12 +144,15 @@ func (c *Child) waitReady(ctx context.Context, p *process) error {
 		if _, err = s.Conn(ctx); err == nil {
 			return s.Close(ctx)
 		}
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
 		select {
 		case <-p.ended:
 			c.running = nil
 			return fmt.Errorf("the server ended while starting: %w\n%s", p.err, c.logTail())
 		case <-ctx.Done():
-			return fmt.Errorf("the server did not answer in %v: %w\n%s", startPatience, err, c.logTail())
+			return fmt.Errorf("the server did not answer in %v: %w\n%s", c.serve.StartWithin, last, c.logTail())
 		case <-poll.C:
 		}
 	}
@@ -198,14 +205,14 @@ func (c *Child) stop(signal syscall.Signal) error {
 	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal the server: %w", err)
 	}
-	timer := time.NewTimer(stopPatience)
+	timer := time.NewTimer(c.serve.EndWithin)
 	defer timer.Stop()
 	select {
 	case <-p.ended:
 	case <-timer.C:
 		err := p.cmd.Process.Kill()
 		<-p.ended
-		return errors.Join(fmt.Errorf("the server did not end in %v after %v\n%s", stopPatience, signal, c.logTail()), err)
+		return errors.Join(fmt.Errorf("the server did not end in %v after %v\n%s", c.serve.EndWithin, signal, c.logTail()), err)
 	}
 	if signal != syscall.SIGKILL && p.err != nil {
 		return c.badEnd(p)

@@ -16,7 +16,8 @@ import (
 const fakeServerEnv = "TESTDRIVE_FAKE_SERVER"
 
 // fakeServe is the process. Its last argument says how it behaves: "good", "mute" (it ends at once with a message),
-// "crash" (it ends when somebody asks it for a crash) or "dirty" (it ends with a status when asked to end).
+// "deaf" (it listens to nobody), "crash" and "leave" (it ends when somebody asks it for a crash, with and without a
+// status), "dirty" (it ends with a status when asked to end) or "stubborn" (it does not end).
 func fakeServe(target string) int {
 	fs := flag.NewFlagSet("serve", flag.ExitOnError)
 	fs.String("data-dir", "", "")
@@ -30,6 +31,10 @@ func fakeServe(target string) int {
 		fmt.Println("no disk, no glory")
 		return 3
 	}
+	if mode == "deaf" {
+		fmt.Println("still looking for the disk")
+		select {}
+	}
 	l, err := net.Listen("tcp", *sqlListen)
 	if err != nil {
 		fmt.Println(err)
@@ -39,7 +44,11 @@ func fakeServe(target string) int {
 	signal.Notify(terminated, syscall.SIGTERM)
 	go func() {
 		<-terminated
-		if mode == "dirty" {
+		switch mode {
+		case "stubborn":
+			fmt.Println("there is so much to do")
+			return
+		case "dirty":
 			fmt.Println("something was not written")
 			os.Exit(4)
 		}
@@ -64,9 +73,14 @@ func relay(client net.Conn, target, mode string) {
 		buf := make([]byte, 1<<16)
 		for {
 			n, err := client.Read(buf)
-			if mode == "crash" && containsCrash(buf[:n]) {
+			switch {
+			case !containsCrash(buf[:n]):
+			case mode == "crash":
 				fmt.Println("panic: asked to")
 				os.Exit(5)
+			case mode == "leave":
+				fmt.Println("enough for today")
+				os.Exit(0)
 			}
 			if _, writeErr := server.Write(buf[:n]); errors.Join(err, writeErr) != nil {
 				server.Close()

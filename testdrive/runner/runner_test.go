@@ -18,6 +18,7 @@ import (
 	"github.com/tributary-db/tributary/sql/pgtest"
 	"github.com/tributary-db/tributary/testdrive/action"
 	"github.com/tributary-db/tributary/testdrive/runner"
+	"github.com/tributary-db/tributary/testdrive/slt"
 )
 
 func TestMain(m *testing.M) {
@@ -34,7 +35,7 @@ func steppingClock() action.Clock {
 }
 
 // TestRunner runs sets of files on PostgreSQL. The input of "run" is an archive ("-- path --" begins a file); its
-// output is the runner's, and with "show" the named file afterwards.
+// output is the runner's, and with "show" the named file afterwards. With "slt" it runs the .slt files.
 func TestRunner(t *testing.T) {
 	pg := pgtest.Start(t)
 	db := pg.NewDatabase(t)
@@ -49,7 +50,13 @@ func TestRunner(t *testing.T) {
 			o := options(t, d, dir, db, &out)
 			o.Suite.Stdin = strings.NewReader(stdin)
 			serve(t, d, pg, &o)
-			summary, err := runner.Run(t.Context(), o)
+			var summary runner.Summary
+			var err error
+			if d.HasArg("slt") {
+				summary, err = slt.Run(t.Context(), slt.Options{Suite: o.Suite, Interrupt: o.Interrupt})
+			} else {
+				summary, err = runner.Run(t.Context(), o)
+			}
 			fmt.Fprintf(&out, "ok=%v\n", summary.OK())
 			if err != nil {
 				fmt.Fprintf(&out, "error: %v\n", err)
@@ -121,6 +128,13 @@ func serve(t *testing.T, d *datadriven.TestData, pg *pgtest.Server, o *runner.Op
 	prepare(t, pg)
 	o.Suite.URL = ""
 	o.Suite.Serve = &runner.Serve{Binary: os.Args[0], Args: []string{mode}}
+	// What never comes is not waited for long.
+	switch mode {
+	case "deaf":
+		o.Suite.Serve.StartWithin = 500 * time.Millisecond
+	case "stubborn":
+		o.Suite.Serve.EndWithin = 100 * time.Millisecond
+	}
 	if d.HasArg("interrupt") {
 		var kind string
 		d.ScanArgs(t, "interrupt", &kind)
@@ -151,6 +165,7 @@ func prepare(t *testing.T, pg *pgtest.Server) {
 
 // unpack writes an archive's files; the one named "-" is given back.
 func unpack(t *testing.T, dir, text string) (stdin string) {
+	text = strings.ReplaceAll(text, "\n====\n", "\n----\n") // which would end the archive
 	name := ""
 	files := map[string]string{}
 	for line := range strings.SplitAfterSeq(text+"\n", "\n") {
@@ -179,11 +194,13 @@ func unpack(t *testing.T, dir, text string) (stdin string) {
 var (
 	ports = regexp.MustCompile(`127\.0\.0\.1:\d+`)
 	times = regexp.MustCompile(`\(\d+\.\d\ds\)`)
+	dials = regexp.MustCompile(`dial error: .*`) // how the last attempt ended is chance
 	pids  = regexp.MustCompile(`testdrive-server\d+`)
 )
 
 func mask(out, dir, db string, pg *pgtest.Server) string {
 	out = strings.NewReplacer(dir, "<dir>", db, "<url>").Replace(out)
+	out = dials.ReplaceAllString(out, "dial error: <error>")
 	out = ports.ReplaceAllString(out, "<addr>")
 	return pids.ReplaceAllString(out, "<server>")
 }
