@@ -481,9 +481,7 @@ func TestClaimsAreForClosedTime(t *testing.T) {
 	sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: copied(a), At: at})
 	e.must(err)
 	defer sub.Close()
-	if _, err := e.accumulate(sub, at); err != nil {
-		t.Fatal(err)
-	}
+	e.must(sub.Wait(t.Context(), at))
 	future := e.readTime() + 3_600_000_000
 	if f := sub.Complete(future); f == 0 || f > tvc.After(e.readTime()) {
 		t.Fatalf("complete below %v", f)

@@ -1,10 +1,14 @@
 package runner_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
+	"github.com/tributary-db/tributary/sql/pgtest"
+	"github.com/tributary-db/tributary/testdrive/action"
 	"github.com/tributary-db/tributary/testdrive/runner"
 )
 
@@ -31,5 +35,30 @@ func TestInterruptionsWaitForIdleSessions(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("busy before %v: restarts before %v, want %v", c.busy, got, c.want)
 		}
+	}
+}
+
+// TestServerThatLeaves: a server that has ended by itself is told of when it is to be restarted, though its status is good.
+func TestServerThatLeaves(t *testing.T) {
+	pg := pgtest.Start(t)
+	t.Setenv(fakeServerEnv, fmt.Sprintf("%s:%d", pg.Host, pg.Port))
+	prepare(t, pg)
+	c, err := runner.StartChild(t.Context(), runner.Serve{Binary: os.Args[0], Args: []string{"leave"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	s, err := action.NewSession(c.Server().URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Abandon(t.Context())
+	if err := s.Exec(t.Context(), "SELECT 'crash'"); err == nil {
+		t.Fatal("the server is still there")
+	}
+	<-c.Ended()
+	const want = "the server ended by itself\nenough for today"
+	if err := c.Restart(t.Context()); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
