@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -34,9 +37,18 @@ func openDirectory(tb testing.TB, dir string, fs vfs.FS) *blob.Directory {
 	return d
 }
 
+// s3Env names a bucket on a server of S3's protocol, as OpenS3 takes it but without a folder: the promises are then tested
+// there as well, in folders that are new.
+const s3Env = "TRIBUTARY_TEST_S3"
+
 func onAll(t *testing.T, test func(*testing.T, blob.Store)) {
 	for name, open := range stores {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+	if bucket := os.Getenv(s3Env); bucket != "" {
+		place, options, _ := strings.Cut(bucket, "?")
+		folder := fmt.Sprintf("%s/%016x?%s", place, rand.Uint64(), options)
+		t.Run("s3 elsewhere", func(t *testing.T) { test(t, openS3(t, folder)) })
 	}
 }
 
