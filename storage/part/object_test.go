@@ -54,7 +54,7 @@ func readAll(c *part.Codec, data []byte, kinds []types.Kind) (*vec.Block, error)
 	}
 	all := vec.NewBlock(kinds, 0)
 	for i := range o.Blocks() {
-		b, err := o.Block(i, kinds)
+		b, err := o.Block(i, kinds, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -268,7 +268,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for i := range o.Blocks() {
-			if b, err := o.Block(i, b.Kinds()); err == nil {
+			if b, err := o.Block(i, b.Kinds(), nil); err == nil {
 				// Every value can be read.
 				_ = b.String()
 			}
@@ -335,7 +335,7 @@ func BenchmarkObject(b *testing.B) {
 						b.Fatal(err)
 					}
 					for i := range x.Blocks() {
-						if _, err := x.Block(i, sorted.Kinds()); err != nil {
+						if _, err := x.Block(i, sorted.Kinds(), nil); err != nil {
 							b.Fatal(err)
 						}
 					}

@@ -87,22 +87,30 @@ func (o *Object) Size() int64 { return o.size }
 // Blocks is how many blocks there are.
 func (o *Object) Blocks() int { return o.blocks }
 
-// Block gives a block, whose columns must be of the given kinds. It shares the object's memory and is not to be
-// written to.
-func (o *Object) Block(i int, kinds []types.Kind) (b *vec.Block, err error) {
+// Block gives the wanted columns of a block (nil: all), in the order wanted; kinds are what its columns must be
+// of. It shares the object's memory and is not to be written to.
+func (o *Object) Block(i int, kinds []types.Kind, wanted []int) (b *vec.Block, err error) {
 	defer recoverCorrupt(&err)
 	// The record is never released: Go's collector frees its memory once no vector points into it.
 	rec, err := o.file.RecordBatchAt(i)
 	if err != nil {
 		return nil, fmt.Errorf("%w: block %d: %w", ErrCorrupt, i, err)
 	}
-	b = &vec.Block{Len: int(rec.NumRows()), Cols: make([]vec.Vec, len(kinds))}
 	cols := rec.Columns()
 	if len(cols) < len(kinds) {
 		return nil, fmt.Errorf("%w: %d columns where %d were expected", ErrCorrupt, len(cols), len(kinds))
 	}
-	for c, k := range kinds {
-		if b.Cols[c], err = vecOf(cols[c], k); err != nil {
+	n := len(wanted)
+	if wanted == nil {
+		n = len(kinds)
+	}
+	b = &vec.Block{Len: int(rec.NumRows()), Cols: make([]vec.Vec, n)}
+	for at := range b.Cols {
+		c := at
+		if wanted != nil {
+			c = wanted[at]
+		}
+		if b.Cols[at], err = vecOf(cols[c], kinds[c]); err != nil {
 			return nil, fmt.Errorf("%w: column %d: %w", ErrCorrupt, c, err)
 		}
 	}

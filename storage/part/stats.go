@@ -113,19 +113,24 @@ func (s *ColumnStats) shorten() {
 	s.Max = vec.BytesOf(up)
 }
 
-// AppendStats encodes statistics; the columns that would go past the budget are left out.
+// AppendStats encodes statistics within their budget: a column's bounds are left out if there would be no room
+// for the counts of those after it, and whole columns if there is none for counts.
 func AppendStats(dst []byte, s Stats) []byte {
+	counts := 0
+	for _, c := range s {
+		counts += countSize(c)
+	}
 	var body []byte
 	n := 0
 	for _, c := range s {
+		counts -= countSize(c)
 		more := binary.AppendUvarint(body, uint64(c.Nulls))
-		kind := byte(0)
+		end := len(more)
 		if c.Known {
-			kind = byte(c.Min.Kind())
+			more = appendDatum(appendDatum(append(more, byte(c.Min.Kind())), c.Min), c.Max)
 		}
-		more = append(more, kind)
-		if c.Known {
-			more = appendDatum(appendDatum(more, c.Min), c.Max)
+		if !c.Known || len(more)+counts > statsBudget {
+			more = append(more[:end], 0)
 		}
 		if len(more) > statsBudget {
 			break
@@ -136,6 +141,9 @@ func AppendStats(dst []byte, s Stats) []byte {
 	dst = binary.AppendUvarint(dst, uint64(n))
 	return append(dst, body...)
 }
+
+// countSize is how many bytes a column takes without bounds.
+func countSize(c ColumnStats) int { return varintSize(uint64(c.Nulls)) + 1 }
 
 func appendDatum(dst []byte, d vec.Datum) []byte {
 	switch d.Kind() {

@@ -24,11 +24,24 @@ func (d *decoded) count() int {
 	return len(d.blocks)
 }
 
-func (d *decoded) block(i int, kinds []types.Kind) (*vec.Block, error) {
+// block gives the wanted columns of a block; nil is all of them.
+func (d *decoded) block(i int, kinds []types.Kind, wanted []int) (*vec.Block, error) {
 	if d.object != nil {
-		return d.object.Block(i, kinds)
+		return d.object.Block(i, kinds, wanted)
 	}
-	return d.blocks[i], nil
+	return picked(d.blocks[i], wanted), nil
+}
+
+// picked is a block with some of its columns, in the order wanted; nil is all of them.
+func picked(b *vec.Block, wanted []int) *vec.Block {
+	if wanted == nil {
+		return b
+	}
+	out := &vec.Block{Len: b.Len, Cols: make([]vec.Vec, len(wanted)), Diffs: b.Diffs, Times: b.Times}
+	for i, c := range wanted {
+		out.Cols[i] = b.Cols[c]
+	}
+	return out
 }
 
 // slot is a part's place in the cache. All copies of a partRef share it. The cache's lock guards it.

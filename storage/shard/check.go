@@ -104,7 +104,7 @@ func (s *Shard) checkBatch(ctx context.Context, st *state, b *batch) error {
 			}
 			kinds := st.schemas[p.schema-1].Kinds()
 			for k := range d.count() {
-				block, err := d.block(k, kinds)
+				block, err := d.block(k, kinds, nil)
 				if err != nil {
 					return err
 				}

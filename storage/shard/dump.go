@@ -79,7 +79,7 @@ func (s *Shard) dumpPart(ctx context.Context, st *state, p *partRef, out *bufio.
 	schema := st.schemas[p.schema-1]
 	var line []byte
 	for k := range d.count() {
-		block, err := d.block(k, schema.Kinds())
+		block, err := d.block(k, schema.Kinds(), nil)
 		if err != nil {
 			return err
 		}

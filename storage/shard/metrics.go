@@ -19,6 +19,8 @@ type clientMetrics struct {
 	objectsDeleted, objectsLost prometheus.Counter
 	compacted                   prometheus.Counter
 	putSeconds, getSeconds      prometheus.Histogram
+	fates                       fates
+	auditsFailed                prometheus.Counter
 
 	mu struct {
 		sync.Mutex
@@ -53,8 +55,46 @@ func newClientMetrics(r Registry, cacheBytes func() float64) *clientMetrics {
 	m.getSeconds = histogram(r, "tributary_storage_object_get_seconds", "How long reading an object took.")
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tributary_storage_cache_bytes", Help: "Bytes of decoded parts kept."}, cacheBytes))
+	m.fates = newFates(
+		vec("tributary_storage_scan_parts_total",
+			"Parts met by reads, by fate: read; skipped by statistics; audited, which are some of those skipped.", "fate"),
+		vec("tributary_storage_scan_part_bytes_total", "Bytes, encoded, of the parts of tributary_storage_scan_parts_total.", "fate"))
+	m.auditsFailed = one("tributary_storage_audits_failed_total",
+		"Audited parts that had wanted rows although their statistics ruled them out.")
 	m.mu.names = map[string]*shardMetrics{}
 	return m
+}
+
+// fate is what becomes of a part that a read meets.
+type fate uint8
+
+const (
+	fateRead fate = iota
+	fateSkipped
+	fateAudited
+
+	fateCount
+)
+
+func (f fate) String() string { return [fateCount]string{"read", "skipped", "audited"}[f] }
+
+// fates are the counters of parts by fate.
+type fates struct{ parts, bytes [fateCount]prometheus.Counter }
+
+func newFates(parts, bytes *prometheus.CounterVec) fates {
+	var f fates
+	for i := range fateCount {
+		f.parts[i], f.bytes[i] = parts.WithLabelValues(i.String()), bytes.WithLabelValues(i.String())
+	}
+	return f
+}
+
+// count counts a part; on nil nothing is counted.
+func (f *fates) count(what fate, p *partRef) {
+	if f != nil {
+		f.parts[what].Inc()
+		f.bytes[what].Add(float64(p.bytes()))
+	}
 }
 
 func histogram(r Registry, name, help string) prometheus.Histogram {

@@ -19,15 +19,24 @@ type ScanOptions struct {
 	// Consolidate gives the rows sorted, each (at each time, for Updates) once, zeros left out. Rows are
 	// consolidated before they are projected.
 	Consolidate bool
+	// Filter says which rows are wanted: others may be left out.
+	Filter Filter
 }
 
 // Scan is a stream of blocks. It keeps what it reads from being deleted until Close.
 type Scan struct {
-	sh      *Shard
-	state   *state
-	schema  Schema
+	sh     *Shard
+	state  *state
+	schema Schema
+	// cols are the columns that are decoded, nil for all; kinds are theirs. project picks of a consolidating scan's
+	// rows, which are whole.
+	cols    []int
 	kinds   []types.Kind
 	project []int
+	// skipped are the parts that have nothing that is wanted.
+	skipped map[*partRef]bool
+	// fates counts what is read; nil for compactions.
+	fates *fates
 	// Updates of these batches at times in [from, to) are given; with times if timed.
 	batches  []*batch
 	from, to tvc.Frontier
@@ -65,19 +74,38 @@ func (sc *Scan) begin(ctx context.Context, o ScanOptions, readable func(*state) 
 		sc.sh.unpin(st)
 		return nil, fmt.Errorf("read shard %s from %v to %v: %w", sc.sh.id, sc.from, sc.to, err)
 	}
-	sc.state, sc.schema, sc.kinds, sc.project = st, st.schema(), st.schema().Kinds(), o.Project
-	sc.batches, sc.to = st.batches, min(sc.to, st.upper)
+	sc.state, sc.schema, sc.kinds = st, st.schema(), st.schema().Kinds()
+	sc.batches, sc.to, sc.fates = st.batches, min(sc.to, st.upper), &sc.sh.client.metrics.fates
+	if err := sc.open(ctx, o); err != nil {
+		sc.Close()
+		return nil, fmt.Errorf("read shard %s: %w", sc.sh.id, err)
+	}
+	return sc, nil
+}
+
+// open finds out what is to be read.
+func (sc *Scan) open(ctx context.Context, o ScanOptions) error {
+	all := sc.kinds
+	if o.Project != nil {
+		sc.cols, sc.kinds = o.Project, make([]types.Kind, len(o.Project))
+		for i, c := range o.Project {
+			sc.kinds[i] = all[c]
+		}
+	}
+	if err := sc.skip(ctx, o.Filter); err != nil {
+		return err
+	}
 	if !o.Consolidate {
 		sc.run = sc.runOf(sc.parts())
-		return sc, nil
+		return nil
 	}
+	sc.cols, sc.kinds, sc.project = nil, all, o.Project
 	runs, err := sc.runs(ctx)
 	if err != nil {
-		sc.Close()
-		return nil, err
+		return err
 	}
 	sc.merger = part.NewMerger(sc.kinds, runs)
-	return sc, nil
+	return nil
 }
 
 // Cut gives a frontier after lower, at most upper, such that about so many rows at most lie in [lower, it), or
@@ -137,14 +165,10 @@ func (sc *Scan) Next(ctx context.Context) (*vec.Block, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read shard %s: %w", sc.sh.id, err)
 	}
-	if b == nil || sc.project == nil {
-		return b, nil
+	if b == nil {
+		return nil, nil
 	}
-	out := &vec.Block{Len: b.Len, Cols: make([]vec.Vec, len(sc.project)), Diffs: b.Diffs, Times: b.Times}
-	for i, c := range sc.project {
-		out.Cols[i] = b.Cols[c]
-	}
-	return out, nil
+	return picked(b, sc.project), nil
 }
 
 // Close ends the scan. It must be called, also after an error; more than once is harmless.
@@ -155,7 +179,7 @@ func (sc *Scan) Close() {
 	}
 }
 
-// overlaps says whether a part can have updates that are wanted.
+// overlaps says whether a part can have updates at the times that are wanted.
 func (sc *Scan) overlaps(p *partRef) bool {
 	return sc.from <= tvc.Frontier(p.times.max) && sc.to.Past(p.times.min)
 }
@@ -179,7 +203,7 @@ func (sc *Scan) wantedRuns() []run {
 		for _, r := range b.runs {
 			var wanted run
 			for _, p := range r {
-				if sc.overlaps(p) {
+				if sc.overlaps(p) && !sc.skipped[p] {
 					wanted = append(wanted, p)
 				}
 			}
@@ -208,7 +232,7 @@ func (sc *Scan) runs(ctx context.Context) ([]part.Run, error) {
 	if len(inline) > 1 {
 		b, err := sortedUnion(ctx, sc.kinds, sc.runOf(inline))
 		if err != nil {
-			return nil, fmt.Errorf("read shard %s: %w", sc.sh.id, err)
+			return nil, err
 		}
 		out = append(out, onceRun(b))
 	}
@@ -263,15 +287,16 @@ func (sc *Scan) runOf(parts []*partRef) part.Run {
 				if d, err = sc.sh.read(ctx, sc.state, parts[at]); err != nil {
 					return nil, err
 				}
+				sc.fates.count(fateRead, parts[at])
 				block = 0
 			}
 			p := parts[at]
-			b, err := d.block(block, sc.state.schemas[p.schema-1].Kinds())
+			b, err := sc.state.block(d, block, p, sc.cols)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", p.describe(sc.sh.id), err)
 			}
 			block++
-			if b = sc.wanted(p, migrate(b, p.schema, sc.state)); b.Len > 0 {
+			if b = sc.wanted(p, b); b.Len > 0 {
 				return b, nil
 			}
 		}
@@ -319,6 +344,53 @@ func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, erro
 	}
 	c.cache.put(p.slot, d, c.cacheMax())
 	return d, nil
+}
+
+// block gives block i of a part, of the given columns of the latest schema; nil is all of them. Columns that were
+// added after the part was written are NULL in every row.
+func (s *state) block(d *decoded, i int, p *partRef, cols []int) (*vec.Block, error) {
+	old := s.schemas[p.schema-1]
+	if cols == nil {
+		b, err := d.block(i, old.Kinds(), nil)
+		if err != nil {
+			return nil, err
+		}
+		return migrate(b, p.schema, s), nil
+	}
+	stored := make([]int, 0, len(cols))
+	for _, c := range cols {
+		if at := s.stored(p, c); at >= 0 {
+			stored = append(stored, at)
+		}
+	}
+	b, err := d.block(i, old.Kinds(), stored)
+	if err != nil || len(stored) == len(cols) {
+		return b, err
+	}
+	kinds := s.schema().Kinds()
+	out := &vec.Block{Len: b.Len, Cols: make([]vec.Vec, len(cols)), Diffs: b.Diffs, Times: b.Times}
+	next := 0
+	for k, c := range cols {
+		if s.stored(p, c) < 0 {
+			out.Cols[k] = vec.Repeat(vec.Null, kinds[c], b.Len)
+		} else {
+			out.Cols[k] = b.Cols[next]
+			next++
+		}
+	}
+	return out, nil
+}
+
+// stored is where a column of the latest schema lies in a part; -1 if it was added later.
+func (s *state) stored(p *partRef, col int) int {
+	had, has := len(s.schemas[p.schema-1].Rel.Cols), len(s.schema().Rel.Cols)
+	switch {
+	case col < had:
+		return col
+	case col == has: // the error column
+		return had
+	}
+	return -1
 }
 
 // migrate gives a block of an older schema the columns that were added since: NULL in every row.

@@ -8,10 +8,16 @@ var (
 		"next append")
 	cacheMaxBytes = settings.NewBytes("storage_cache_max_bytes", 128<<20, 0, 1<<40,
 		"how many bytes of decoded parts, of all collections, are kept in memory", "next part that is read or written")
+	filterPushdown = settings.NewBool("storage_filter_pushdown", true,
+		"whether reads leave out parts whose statistics prove that no row of theirs is wanted", "next read")
+	auditPercent = settings.NewInt("storage_filter_audit_percent", 1, 0, 100,
+		"of how many in a hundred of the parts left out it is proved, by reading them, that no row was wanted", "next read")
 )
 
 // Settings lists the package's dynamic parameters.
-func Settings() []settings.Param { return []settings.Param{inlineAppendMax, cacheMaxBytes} }
+func Settings() []settings.Param {
+	return []settings.Param{inlineAppendMax, cacheMaxBytes, filterPushdown, auditPercent}
+}
 
 func (c *Client) inlineMax() int { return int(inlineAppendMax.Get(c.settings)) }
 

@@ -243,11 +243,11 @@ var ErrSealed = errors.New("shard has been dropped")
 // ErrNotFound says that there is no such shard.
 var ErrNotFound = errors.New("shard does not exist")
 
-// IsDamage says whether an error is that what is stored cannot be read: damaged, missing, or with counts past all
-// bounds. To try again is of no use.
+// IsDamage says whether an error is that what is stored cannot be read: damaged, missing, with counts past all
+// bounds or with wrong statistics. To try again is of no use.
 func IsDamage(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, part.ErrCorrupt) || errors.Is(err, part.ErrOverflow) ||
-		errors.Is(err, blob.ErrNotFound)
+		errors.Is(err, blob.ErrNotFound) || errors.Is(err, ErrStatistics)
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
