@@ -239,7 +239,7 @@ func (e *Engine) inputs(r *render.Rendered) (inputs []*source.Input, nodes []dat
 		if !ok {
 			return nil, nil, errDropped
 		}
-		inputs, nodes = append(inputs, source.New(src.ID, sh)), append(nodes, src.Node)
+		inputs, nodes = append(inputs, source.New(src.ID, sh, src.Cols, src.Filter)), append(nodes, src.Node)
 	}
 	return inputs, nodes, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -43,6 +44,29 @@ type Source struct {
 	// ID is the collection; the zero ID for a constant, whose rows are Rows and come in the first tick.
 	ID   tvc.ID
 	Rows *vec.Block
+	// Cols are the collection's columns that rows come with; nil: all. Filter says which rows are wanted, of a block of
+	// these columns.
+	Cols   []int
+	Filter shard.Filter
+
+	// readers are the MFPs that rows go into, if they go into nothing else.
+	readers []*scalar.Program
+	kinds   [][]types.Kind // what each gives
+}
+
+// wants says whether some row of a block gets through a reader, or fails in it.
+func (s *Source) wants(b *vec.Block) bool {
+	rows := &vec.Block{Len: b.Len, Cols: b.Cols}
+	for i, r := range s.readers {
+		var errs scalar.Errors
+		out := vec.NewBlock(s.kinds[i], 0)
+		// A program belongs to one goroutine, and that of the reader is another.
+		r.Clone().Apply(rows, out, &errs)
+		if out.Len > 0 || errs.Len() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 type renderer struct {
@@ -53,7 +77,9 @@ type renderer struct {
 	nodes []dataflow.NodeID
 	// arranged has the arrangements made, by what they arrange and how.
 	arranged map[string]*arranged
-	gets     map[tvc.ID]dataflow.NodeID
+	// gets are the sources of collections; source finds the one with rows from a node.
+	gets    map[tvc.ID]dataflow.NodeID
+	sources []*Source
 }
 
 type arranged struct {
@@ -80,6 +106,12 @@ func Render(p *plan.Dataflow, o Options) (*Rendered, error) {
 		r.flow.OneLane()
 	}
 	r.out.Flow = r.flow
+	for _, s := range r.sources {
+		if s.Filter.Any != nil {
+			s.Filter.Wants = s.wants
+		}
+		r.out.Sources = append(r.out.Sources, *s)
+	}
 	return &r.out, nil
 }
 
@@ -95,7 +127,7 @@ func (r *renderer) node(n *plan.Node) (dataflow.NodeID, error) {
 	case *plan.Constant:
 		return r.constant(o, kinds), nil
 	case *plan.MFP:
-		return r.mfp(o.MFP, r.plan.Nodes[n.Inputs[0]].Cols, kinds, in)
+		return r.planned(o.MFP, &r.plan.Nodes[n.Inputs[0]], kinds, in)
 	case *plan.TableFunc:
 		return r.tableFunc(o, n, kinds, in)
 	case *plan.Join:
@@ -132,9 +164,17 @@ func (r *renderer) get(g *plan.Get, kinds []types.Kind) dataflow.NodeID {
 	if id, ok := r.gets[g.ID]; ok {
 		return id
 	}
+	reading := r.plan.Reading(g.ID)
+	if reading.Cols != nil {
+		all := kinds
+		kinds = make([]types.Kind, len(reading.Cols))
+		for i, c := range reading.Cols {
+			kinds[i] = all[c]
+		}
+	}
 	id := r.flow.Source(kinds)
 	r.gets[g.ID] = id
-	r.out.Sources = append(r.out.Sources, Source{Node: id, ID: g.ID})
+	r.sources = append(r.sources, &Source{Node: id, ID: g.ID, Cols: reading.Cols, Filter: shard.Filter{Any: reading.Any}})
 	return id
 }
 
@@ -143,11 +183,11 @@ func (r *renderer) constant(c *plan.Constant, kinds []types.Kind) dataflow.NodeI
 	if c.Err != nil {
 		rows = &vec.Block{Len: 1} // one row of no columns, which fails
 		src := r.flow.Source(nil)
-		r.out.Sources = append(r.out.Sources, Source{Node: src, Rows: rows})
+		r.sources = append(r.sources, &Source{Node: src, Rows: rows})
 		return r.flow.Stateless(kinds, []dataflow.NodeID{src}, func() dataflow.Transform { return failing{c.Err} })
 	}
 	id := r.flow.Source(kinds)
-	r.out.Sources = append(r.out.Sources, Source{Node: id, Rows: rows})
+	r.sources = append(r.sources, &Source{Node: id, Rows: rows})
 	return id
 }
 
@@ -164,12 +204,38 @@ func (f failing) Apply(lane *dataflow.Lane, in, _ *vec.Block) {
 	}
 }
 
+// planned renders an MFP of the plan. One of a collection is over those of its columns that are looked at.
+func (r *renderer) planned(m scalar.MFP, input *plan.Node, kinds []types.Kind, in dataflow.NodeID) (dataflow.NodeID, error) {
+	if _, ok := input.Op.(*plan.Get); !ok {
+		return r.mfp(m, input.Cols, kinds, in)
+	}
+	src := r.sources[slices.IndexFunc(r.sources, func(s *Source) bool { return s.Node == in })]
+	cols := input.Cols
+	if src.Cols != nil {
+		m = plan.Narrowed(m, src.Cols)
+		cols = make([]types.T, len(src.Cols))
+		for i, c := range src.Cols {
+			cols[i] = input.Cols[c]
+		}
+	}
+	prog, err := scalar.Compile(m, cols, r.o.Env)
+	if err != nil {
+		return 0, err
+	}
+	src.readers, src.kinds = append(src.readers, prog), append(src.kinds, kinds)
+	return r.stateless(prog, kinds, in), nil
+}
+
 func (r *renderer) mfp(m scalar.MFP, cols []types.T, kinds []types.Kind, in dataflow.NodeID) (dataflow.NodeID, error) {
 	prog, err := scalar.Compile(m, cols, r.o.Env)
 	if err != nil {
 		return 0, err
 	}
-	return r.flow.Stateless(kinds, []dataflow.NodeID{in}, func() dataflow.Transform { return op.NewMFP(prog.Clone()) }), nil
+	return r.stateless(prog, kinds, in), nil
+}
+
+func (r *renderer) stateless(prog *scalar.Program, kinds []types.Kind, in dataflow.NodeID) dataflow.NodeID {
+	return r.flow.Stateless(kinds, []dataflow.NodeID{in}, func() dataflow.Transform { return op.NewMFP(prog.Clone()) })
 }
 
 func (r *renderer) tableFunc(t *plan.TableFunc, n *plan.Node, kinds []types.Kind, in dataflow.NodeID) (dataflow.NodeID, error) {

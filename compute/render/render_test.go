@@ -19,6 +19,7 @@ import (
 	"github.com/tributary-db/tributary/sql/scalar"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -336,21 +337,24 @@ func run(t *testing.T, df *plan.Dataflow, hist []change, times int, v variation,
 		var feeds []dataflow.Feed
 		for _, s := range rd.Sources {
 			var blocks []*vec.Block
-			b := vec.NewBlock([]types.Kind{types.Int, types.Int, types.Bytes}, 0)
+			b := vec.NewBlock(kindsOf(s), 0)
 			cut := func() {
 				if b.Len > 0 {
 					blocks = append(blocks, b)
-					b = vec.NewBlock([]types.Kind{types.Int, types.Int, types.Bytes}, 0)
+					b = vec.NewBlock(kindsOf(s), 0)
 				}
 			}
 			for _, c := range hist {
 				if s.ID != id(c.in) || c.at < uint64(lower) || c.at >= uint64(upper) {
 					continue
 				}
+				if r.IntN(2) == 0 && leftOut(t, s, c.row) {
+					continue
+				}
 				if multi {
 					b.Times = append(b.Times, c.at)
 				}
-				b.AppendRow(c.diff, c.row...)
+				b.AppendRow(c.diff, lookedAt(s, c.row)...)
 				if b.Len == v.block {
 					cut()
 				}
@@ -375,6 +379,51 @@ func run(t *testing.T, df *plan.Dataflow, hist []change, times int, v variation,
 		lower = upper
 	}
 	return sink
+}
+
+// lookedAt is what a source wants of a row.
+func lookedAt[T any](s render.Source, row []T) []T {
+	if s.Cols == nil {
+		return row
+	}
+	out := make([]T, len(s.Cols))
+	for i, c := range s.Cols {
+		out[i] = row[c]
+	}
+	return out
+}
+
+func kindsOf(s render.Source) []types.Kind {
+	return lookedAt(s, []types.Kind{types.Int, types.Int, types.Bytes})
+}
+
+// leftOut says whether a source does not want a row, and holds it against what its filter makes of the row.
+func leftOut(t *testing.T, s render.Source, row []vec.Datum) bool {
+	t.Helper()
+	if s.Filter.Any == nil {
+		return false
+	}
+	for _, all := range s.Filter.Any {
+		if !slices.ContainsFunc(all, func(c shard.Condition) bool { return !meets(c, row[c.Col]) }) {
+			return false
+		}
+	}
+	b := vec.NewBlock(kindsOf(s), 1)
+	b.AppendRow(1, lookedAt(s, row)...)
+	if s.Filter.Wants(b) {
+		t.Fatalf("%v is wanted, though %+v says it is not", row, s.Filter.Any)
+	}
+	return true
+}
+
+func meets(c shard.Condition, d vec.Datum) bool {
+	if d.IsNull() {
+		return c.Null
+	}
+	return slices.ContainsFunc(c.Ranges, func(r shard.Range) bool {
+		return (r.Min.IsNull() || d.Compare(r.Min) > 0 || d.Equal(r.Min) && !r.MinOpen) &&
+			(r.Max.IsNull() || d.Compare(r.Max) < 0 || d.Equal(r.Max) && !r.MaxOpen)
+	})
 }
 
 // manySeeds is how many histories TestEngineOwesRecomputation tries.

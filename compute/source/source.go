@@ -9,6 +9,7 @@ package source
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -24,18 +25,50 @@ type Input struct {
 	Consolidate bool
 
 	errs bool
-	cols int
+	// cols is how many columns rows have; project lists them and the error column, nil for all.
+	cols    int
+	project []int
+	filter  shard.Filter
 	// read is the physical upper read through.
 	read tvc.Frontier
 	// small gathers blocks that are not worth a round each. Streams of one input are not read side by side.
 	small *vec.Block
 }
 
-// New makes the input of a collection.
-func New(id tvc.ID, sh *shard.Shard) *Input {
+// New makes the input of a collection: of the columns listed, nil for all, and of no rows but those that the filter
+// wants, though of others too. Errors come in any case.
+func New(id tvc.ID, sh *shard.Shard, cols []int, filter shard.Filter) *Input {
 	schema, _ := sh.Schema()
-	return &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols),
-		small: vec.NewBlock(schema.Rel.Kinds(), 0)}
+	in := &Input{ID: id, Shard: sh, errs: schema.Errors, cols: len(schema.Rel.Cols), filter: filter}
+	kinds := schema.Rel.Kinds()
+	if cols != nil {
+		all := kinds
+		kinds = make([]types.Kind, len(cols))
+		for i, c := range cols {
+			kinds[i] = all[c]
+		}
+		in.cols, in.project = len(cols), slices.Clip(cols)
+		if in.errs {
+			in.project = append(in.project, len(schema.Rel.Cols))
+		}
+	}
+	if filter.Any != nil && in.errs {
+		in.filter.Wants = in.wants(filter.Wants)
+	}
+	in.small = vec.NewBlock(kinds, 0)
+	return in
+}
+
+// wants says of blocks with an error column whether they are wanted.
+func (in *Input) wants(rows func(*vec.Block) bool) func(*vec.Block) bool {
+	return func(b *vec.Block) bool {
+		return anyValid(&b.Cols[in.cols]) || rows(&vec.Block{Len: b.Len, Cols: b.Cols[:in.cols]})
+	}
+}
+
+// options say what is read.
+func (in *Input) options() shard.ScanOptions {
+	return shard.ScanOptions{Project: in.project, Filter: in.filter}
 }
 
 // HasErrors says that the rows may have errors among them.
@@ -62,7 +95,9 @@ type Stream struct {
 // Snapshot reads the contents at asOf, through which the collection must be complete. It counts as read
 // once Advance says so, as do Updates.
 func (in *Input) Snapshot(ctx context.Context, asOf tvc.Time) (*Stream, error) {
-	scan, err := in.Shard.Snapshot(ctx, asOf, shard.ScanOptions{Consolidate: in.Consolidate})
+	o := in.options()
+	o.Consolidate = in.Consolidate
+	scan, err := in.Shard.Snapshot(ctx, asOf, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +112,7 @@ func (in *Input) Updates(ctx context.Context, lower, bound tvc.Frontier) (*Strea
 	if upper <= lower {
 		return nil, nil
 	}
-	scan, err := in.Shard.Updates(ctx, lower, upper, shard.ScanOptions{})
+	scan, err := in.Shard.Updates(ctx, lower, upper, in.options())
 	if err != nil {
 		return nil, err
 	}
