@@ -13,7 +13,7 @@ import (
 // maxColumns is PostgreSQL's bound for a table.
 const maxColumns = 1600
 
-// CreateTable binds CREATE TABLE. The item has no ID, OID, Owner and Shard yet.
+// CreateTable binds CREATE TABLE but for its options. The item has no ID, OID, Owner and Shard yet.
 func CreateTable(env *Env, e *ast.CreateTable) (*catalog.Item, error) {
 	own := *env
 	own.NoParams = true
@@ -21,8 +21,6 @@ func CreateTable(env *Env, e *ast.CreateTable) (*catalog.Item, error) {
 	switch {
 	case e.Temporary:
 		return nil, unsupported(e.Pos, "CREATE TEMPORARY TABLE")
-	case len(e.Options) > 0:
-		return nil, unsupported(e.Options[0].Pos, "the option %s of a table", e.Options[0].Name)
 	case len(e.Constraints) > 0:
 		return nil, unsupportedConstraint(e.Constraints[0])
 	case len(e.Columns) > maxColumns:

@@ -27,8 +27,8 @@ func lasting(env *Env) *Env {
 	return &e
 }
 
-// CreateMaterializedView binds CREATE MATERIALIZED VIEW. The item has no ID, OID, Owner and Shard yet, and a
-// Cluster only if the statement says which.
+// CreateMaterializedView binds CREATE MATERIALIZED VIEW but for its options. The item has no ID, OID, Owner and Shard
+// yet, and a Cluster only if the statement says which.
 func CreateMaterializedView(env *Env, e *ast.CreateMaterializedView) (*catalog.Item, error) {
 	b := newBinder(lasting(env))
 	switch {
@@ -36,8 +36,6 @@ func CreateMaterializedView(env *Env, e *ast.CreateMaterializedView) (*catalog.I
 		return nil, unsupported(e.Pos, "CREATE REPLACEMENT MATERIALIZED VIEW")
 	case e.Replica != "":
 		return nil, unsupported(e.Pos, "IN CLUSTER ... REPLICA")
-	case len(e.Options) > 0:
-		return nil, unsupported(e.Options[0].Pos, "the option %s of a materialized view", e.Options[0].Name)
 	}
 	for _, r := range e.Refresh {
 		if r.Kind != ast.RefreshOnCommit {

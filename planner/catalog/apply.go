@@ -50,6 +50,12 @@ func (s *Snapshot) apply(op Op) (cascaded []string, err error) {
 		return nil, s.rename(op)
 	case *AlterCluster:
 		return nil, s.alterCluster(op)
+	case *Retain:
+		old := s.Item(op.ID)
+		it := *old
+		it.Retain = op.For
+		s.putItem(old, &it)
+		return nil, nil
 	case *Comment:
 		return nil, s.comment(op)
 	case *SetSystem:

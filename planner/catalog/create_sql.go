@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/parser"
 )
@@ -29,11 +30,18 @@ func (s *Snapshot) CreateSQL(it *Item) string {
 			}
 		}
 		b.WriteString(")")
+		if it.Retain != 0 {
+			b.WriteString(" WITH (" + retainSQL(it) + ")")
+		}
 	case View, SystemView:
 		fmt.Fprintf(&b, "CREATE VIEW %s %s AS %s", name, columnList(it), s.SQL(it.Query))
 	case MaterializedView:
-		fmt.Fprintf(&b, "CREATE MATERIALIZED VIEW %s %s IN CLUSTER %s WITH (REFRESH = ON COMMIT) AS %s",
-			name, columnList(it), ast.QuoteIdent(s.Cluster(it.Cluster).Name), s.SQL(it.Query))
+		retain := ""
+		if it.Retain != 0 {
+			retain = ", " + retainSQL(it)
+		}
+		fmt.Fprintf(&b, "CREATE MATERIALIZED VIEW %s %s IN CLUSTER %s WITH (REFRESH = ON COMMIT%s) AS %s",
+			name, columnList(it), ast.QuoteIdent(s.Cluster(it.Cluster).Name), retain, s.SQL(it.Query))
 	case Index:
 		fmt.Fprintf(&b, "CREATE INDEX %s IN CLUSTER %s ON %s USING arrangement (%s)",
 			ast.QuoteIdent(it.Name), ast.QuoteIdent(s.Cluster(it.Cluster).Name), s.FullName(s.Item(it.On)), s.KeySQL(it))
@@ -43,6 +51,11 @@ func (s *Snapshot) CreateSQL(it *Item) string {
 		panic(fmt.Sprintf("catalog: create sql of %v", it.Kind))
 	}
 	return b.String()
+}
+
+// retainSQL is the option that says how much history is kept.
+func retainSQL(it *Item) string {
+	return "RETAIN HISTORY = FOR '" + adt.Interval{Micros: it.Retain.Microseconds()}.String() + "'"
 }
 
 func columnList(it *Item) string {

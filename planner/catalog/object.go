@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/types"
@@ -96,6 +97,9 @@ type Item struct {
 	Cluster tvc.ID
 	// Shard is where the contents of a table or materialized view are stored.
 	Shard string
+	// Retain is how much of its history stays readable, of a table or materialized view for which that was said; 0
+	// means what the system has for all.
+	Retain time.Duration
 	// DependsOn lists, ascending and each once, the items this one cannot be without, the cluster not
 	// among them.
 	DependsOn []tvc.ID

@@ -1,9 +1,13 @@
 package catalog
 
-import "github.com/tributary-db/tributary/storage/tvc"
+import (
+	"time"
+
+	"github.com/tributary-db/tributary/storage/tvc"
+)
 
 // Op is one change of the catalog. The set of its members is closed: CreateDatabase, CreateSchema,
-// CreateItem, CreateCluster, Drop, Rename, AlterCluster, Comment, SetSystem, ResetSystem, ForgetShard.
+// CreateItem, CreateCluster, Drop, Rename, AlterCluster, Retain, Comment, SetSystem, ResetSystem, ForgetShard.
 type Op interface{ op() }
 
 // CreateDatabase makes a database with a schema called public.
@@ -53,6 +57,12 @@ type AlterCluster struct {
 	Replicas int
 }
 
+// Retain says how much of a table's or materialized view's history stays readable; For 0 leaves it to the system.
+type Retain struct {
+	ID  tvc.ID
+	For time.Duration
+}
+
 // Comment sets the comment on a database, schema, item, cluster or role, or on a column of an item; ""
 // removes it.
 type Comment struct {
@@ -79,6 +89,7 @@ func (*CreateCluster) op()  {}
 func (*Drop) op()           {}
 func (*Rename) op()         {}
 func (*AlterCluster) op()   {}
+func (*Retain) op()         {}
 func (*Comment) op()        {}
 func (*SetSystem) op()      {}
 func (*ResetSystem) op()    {}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
@@ -52,6 +53,7 @@ type itemPayload struct {
 	Key            []keyPartPayload `json:"key,omitempty"`
 	Cluster        *idString        `json:"cluster,omitempty"`
 	Shard          string           `json:"shard,omitempty"`
+	RetainMicros   int64            `json:"retain_micros,omitempty"`
 	DependsOn      []idString       `json:"depends_on,omitempty"`
 	Comment        string           `json:"comment,omitempty"`
 	ColumnComments []string         `json:"column_comments,omitempty"`
@@ -191,8 +193,8 @@ func (p clusterPayload) object(id tvc.ID) *Cluster {
 func itemRow(it *Item) (tvc.ID, []byte) {
 	p := itemPayload{OID: it.OID, Schema: idString(it.Schema), Name: it.Name, Kind: it.Kind.String(),
 		Owner: idString(it.Owner), Columns: []columnPayload{}, Keys: it.Rel.Keys, Query: it.Query.marked(),
-		On: optionalID(it.On), Cluster: optionalID(it.Cluster), Shard: it.Shard, Comment: it.Comment,
-		ColumnComments: it.ColumnComments, Version: it.Version}
+		On: optionalID(it.On), Cluster: optionalID(it.Cluster), Shard: it.Shard,
+		RetainMicros: it.Retain.Microseconds(), Comment: it.Comment, ColumnComments: it.ColumnComments, Version: it.Version}
 	for i, c := range it.Rel.Cols {
 		p.Columns = append(p.Columns, columnPayload{c.Name, typePayloadOf(c.Type), !c.Nullable, it.Default(i)})
 	}
@@ -215,8 +217,8 @@ func optionalID(id tvc.ID) *idString {
 
 func (p itemPayload) object(id tvc.ID) (*Item, error) {
 	it := &Item{ID: id, OID: p.OID, Schema: tvc.ID(p.Schema), Name: p.Name, Owner: tvc.ID(p.Owner),
-		Rel: types.Rel{Keys: p.Keys}, Query: ParseText(p.Query), Shard: p.Shard, Comment: p.Comment,
-		ColumnComments: p.ColumnComments, Version: p.Version}
+		Rel: types.Rel{Keys: p.Keys}, Query: ParseText(p.Query), Shard: p.Shard,
+		Retain: time.Duration(p.RetainMicros) * time.Microsecond, Comment: p.Comment, ColumnComments: p.ColumnComments, Version: p.Version}
 	for _, k := range Kinds() {
 		if !k.System() && k.String() == p.Kind {
 			it.Kind = k

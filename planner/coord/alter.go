@@ -167,6 +167,11 @@ func (c *Coord) effect(ctx context.Context, next *catalog.Snapshot, changes *cat
 		}
 	}
 	c.rename(before, next)
+	for _, ch := range changes.Items {
+		if ch.Old != nil && ch.New != nil && ch.Old.Retain != ch.New.Retain {
+			c.set.Retain(ch.New.ID, ch.New.Retain)
+		}
+	}
 	return errors.Join(failed...)
 }
 

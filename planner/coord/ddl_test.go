@@ -100,6 +100,77 @@ func TestRetainHistoryIsASetting(t *testing.T) {
 	c.fails(t, reach(third), "55000", "no longer readable")
 }
 
+// TestRetainHistoryOfOneRelation: what a table or a view keeps of its past goes by its own option, which can be changed,
+// is shown, and outlives a restart.
+func TestRetainHistoryOfOneRelation(t *testing.T) {
+	disk := storagetest.NewDisk()
+	s := start(t, bootOptions{disk: disk})
+	c := s.connect()
+	c.must(t, "CREATE TABLE t (a int) WITH (RETAIN HISTORY FOR '1 day 1 hour')", "CREATE TABLE u (a int)",
+		"CREATE MATERIALIZED VIEW v WITH (RETAIN HISTORY = FOR '1 hour') AS SELECT a FROM t")
+	c.want(t, "SHOW CREATE TABLE t",
+		"materialize.public.t|CREATE TABLE materialize.public.t (a integer) WITH (RETAIN HISTORY = FOR '25:00:00');")
+	c.want(t, "SHOW CREATE MATERIALIZED VIEW v", "materialize.public.v|CREATE MATERIALIZED VIEW materialize.public.v (a) "+
+		"IN CLUSTER quickstart WITH (REFRESH = ON COMMIT, RETAIN HISTORY = FOR '01:00:00') AS SELECT a FROM materialize.public.t AS t;")
+	read := func(rel string, then tvc.Time) string {
+		return fmt.Sprintf("SELECT a FROM %s AS OF %d", rel, then.Millis())
+	}
+	insert := func(a int) (at tvc.Time) {
+		c.must(t, fmt.Sprintf("INSERT INTO t VALUES (%d)", a), fmt.Sprintf("INSERT INTO u VALUES (%d)", a), "SELECT * FROM v")
+		at = tvc.Time(s.clock.now.Load())
+		s.clock.add(10_000_000)
+		return at
+	}
+	first := insert(1)
+	second := insert(2)
+	insert(3)
+	check := func() {
+		t.Helper()
+		c.want(t, read("t", first), "1")
+		c.want(t, read("v", second), "1", "2")
+		c.fails(t, read("u", second), "55000", "no longer readable")
+		c.fails(t, read("t", first-93_600_000_000), "55000", "no longer readable")
+	}
+	check()
+	s.stop()
+	s = start(t, bootOptions{disk: disk, clock: s.clock.later()})
+	c = s.connect()
+	check()
+	c.must(t, "ALTER TABLE t RESET (RETAIN HISTORY)", "ALTER MATERIALIZED VIEW v RESET (RETAIN HISTORY)",
+		"ALTER TABLE u SET (RETAIN HISTORY FOR '2 minutes')")
+	c.want(t, "SHOW CREATE TABLE t", "materialize.public.t|CREATE TABLE materialize.public.t (a integer);")
+	fourth := insert(4)
+	insert(5)
+	insert(6) // until it is written to, a table keeps what a view of it may read again
+	c.fails(t, read("t", fourth), "55000", "no longer readable")
+	c.fails(t, read("v", fourth), "55000", "no longer readable")
+	c.want(t, read("u", fourth), "1", "2", "3", "4")
+	s.clock.add(180_000_000)
+	insert(7)
+	insert(8)
+	c.fails(t, read("u", fourth), "55000", "no longer readable")
+	for sql, want := range map[string][2]string{
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR '1 month')":                     {"22023", "months"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR '0s')":                          {"22023", "more than 0"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR '-1s')":                         {"22023", "more than 0"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR '1000 days')":                   {"22023", "365 days"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR 'soon')":                        {"22007", "interval"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY)":                                   {"42601", "requires a parameter"},
+		"CREATE TABLE w (a int) WITH (RETAIN HISTORY FOR '1s', RETAIN HISTORY FOR '1s')": {"42601", "more than once"},
+		"CREATE TABLE w (a int) WITH (fillfactor = 10)":                                  {"0A000", "FILLFACTOR"},
+		"CREATE MATERIALIZED VIEW w WITH (ASSERT NOT NULL a) AS SELECT a FROM t":         {"0A000", "ASSERT NOT NULL"},
+		"CREATE INDEX ON t (a) WITH (RETAIN HISTORY FOR '1s')":                           {"0A000", "RETAIN HISTORY"},
+		"ALTER TABLE t SET (fillfactor = 10)":                                            {"0A000", "FILLFACTOR"},
+		"ALTER TABLE t RESET (fillfactor)":                                               {"0A000", "FILLFACTOR"},
+		"ALTER TABLE nowhere SET (RETAIN HISTORY FOR '1s')":                              {"42P01", "does not exist"},
+		"ALTER TABLE v SET (RETAIN HISTORY FOR '1s')":                                    {"42809", "not a table"},
+		"ALTER MATERIALIZED VIEW t SET (RETAIN HISTORY FOR '1s')":                        {"42809", "not a materialized view"},
+		"ALTER TABLE mz_catalog.mz_tables SET (RETAIN HISTORY FOR '1s')":                 {"42501", "system"},
+	} {
+		c.fails(t, sql, want[0], want[1])
+	}
+}
+
 // TestDroppedShardsAreCleanedUpAfterARestart ends the process right after a DROP is durable: the next one removes the
 // objects and cuts the register, and the change of the catalog after that forgets the shard.
 func TestDroppedShardsAreCleanedUpAfterARestart(t *testing.T) {

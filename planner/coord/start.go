@@ -138,7 +138,7 @@ func (c *Coord) openItem(ctx context.Context, snap *catalog.Snapshot, it *catalo
 	if !it.Kind.Stored() {
 		return nil
 	}
-	d := collection.Desc{ID: it.ID, Shard: shard.ID(it.Shard), Name: snap.FullName(it), Inputs: f.inputs}
+	d := collection.Desc{ID: it.ID, Shard: shard.ID(it.Shard), Name: snap.FullName(it), Retain: it.Retain, Inputs: f.inputs}
 	sh, err := c.set.Open(ctx, d)
 	if err != nil {
 		return err

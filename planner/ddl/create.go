@@ -138,6 +138,9 @@ func (b *binding) createTable(st *ast.CreateTable) error {
 	if err != nil {
 		return err
 	}
+	if it.Retain, err = storedOptions(it.Kind, st.Options); err != nil {
+		return err
+	}
 	return b.create(it)
 }
 
@@ -165,6 +168,9 @@ func (b *binding) createMaterializedView(st *ast.CreateMaterializedView) error {
 	}
 	it, err := bind.CreateMaterializedView(b.Bind(), st)
 	if err != nil {
+		return err
+	}
+	if it.Retain, err = storedOptions(it.Kind, st.Options); err != nil {
 		return err
 	}
 	if err := b.maintained(it); err != nil {

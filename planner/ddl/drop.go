@@ -177,7 +177,11 @@ func (b *binding) rename(st *ast.Rename) error {
 }
 
 func (b *binding) alterOptions(st *ast.AlterOptions) error {
-	if st.Kind != ast.KindCluster {
+	switch st.Kind {
+	case ast.KindCluster:
+	case ast.KindTable, ast.KindMaterializedView:
+		return b.alterStored(st)
+	default:
 		return pgerr.Unsupported("ALTER %s … SET", st.Kind).At(st.Position())
 	}
 	id, missing := b.altered(st.Kind, st.Name, true)
@@ -199,6 +203,30 @@ func (b *binding) alterOptions(st *ast.AlterOptions) error {
 		op.Replicas = 1
 	}
 	b.Ops = append(b.Ops, op)
+	return nil
+}
+
+// alterStored is ALTER TABLE or MATERIALIZED VIEW … SET or RESET (RETAIN HISTORY).
+func (b *binding) alterStored(st *ast.AlterOptions) error {
+	it, missing := relation(b.Catalog, b.Path, st.Kind, st.Name, false)
+	switch {
+	case missing != nil:
+		return b.skipMissing(missing, st.IfExists)
+	case it.Kind.System():
+		return pgerr.Newf(pgerr.InsufficientPrivilege, "permission denied: %q is a system catalog", it.Name).At(st.Name.Position())
+	case len(st.With) > 0:
+		return pgerr.Unsupported("ALTER %s … WITH", st.Kind).At(st.Position())
+	}
+	retain, err := storedOptions(it.Kind, st.Set)
+	if err != nil {
+		return err
+	}
+	for _, name := range st.Reset {
+		if name.Name != retainHistory {
+			return pgerr.Unsupported("ALTER %s … RESET (%s)", st.Kind, name.Name).At(name.Position())
+		}
+	}
+	b.Ops = append(b.Ops, &catalog.Retain{ID: it.ID, For: retain})
 	return nil
 }
 

@@ -2,7 +2,10 @@ package ddl
 
 import (
 	"strings"
+	"time"
 
+	"github.com/tributary-db/tributary/planner/catalog"
+	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
@@ -45,6 +48,56 @@ func optionBool(o ast.Option) (bool, error) {
 		}
 	}
 	return false, pgerr.Newf(pgerr.SyntaxError, "%s requires a Boolean value", strings.ToLower(o.Name)).At(o.Position())
+}
+
+// retainHistory is the name of the option that says how much history stays readable.
+const retainHistory = "RETAIN HISTORY"
+
+// maxRetain bounds RETAIN HISTORY, as it does storage_retain_history.
+const maxRetain = 365 * 24 * time.Hour
+
+// storedOptions reads the options of a table or materialized view.
+func storedOptions(kind catalog.Kind, options []ast.Option) (retain time.Duration, err error) {
+	for _, o := range options {
+		if o.Name != retainHistory {
+			return 0, pgerr.Unsupported("the option %s of a %s", o.Name, kind).At(o.Position())
+		}
+		if retain != 0 {
+			return 0, pgerr.New(pgerr.SyntaxError, "RETAIN HISTORY specified more than once").At(o.Position())
+		}
+		if retain, err = retainOption(o); err != nil {
+			return 0, err
+		}
+	}
+	return retain, nil
+}
+
+// retainOption reads how long history is kept: an interval without months, whose length nobody knows.
+func retainOption(o ast.Option) (time.Duration, error) {
+	text, err := optionWord(o)
+	if err != nil {
+		return 0, err
+	}
+	iv, err := adt.ParseInterval(text, -1)
+	if err != nil {
+		return 0, pgerr.From(err).At(o.Position())
+	}
+	const day = 24 * time.Hour
+	if iv.Months != 0 {
+		return 0, pgerr.New(pgerr.InvalidParameterValue, "RETAIN HISTORY cannot be in months or years").At(o.Position())
+	}
+	if iv.Days > int32(maxRetain/day) || iv.Days < 0 || iv.Micros < 0 || iv.Micros > maxRetain.Microseconds() {
+		return 0, outOfRange(o)
+	}
+	retain := time.Duration(iv.Days)*day + time.Duration(iv.Micros)*time.Microsecond
+	if retain == 0 || retain > maxRetain {
+		return 0, outOfRange(o)
+	}
+	return retain, nil
+}
+
+func outOfRange(o ast.Option) error {
+	return pgerr.New(pgerr.InvalidParameterValue, "RETAIN HISTORY must be more than 0 and at most 365 days").At(o.Position())
 }
 
 // SettingText puts the values of a SET together: a list of names for search_path, a text for all others.

@@ -241,6 +241,19 @@ func (s *Set) Rename(id tvc.ID, name string) {
 	s.endMetricsLocked(was)
 }
 
+// Retain changes how much of its history stays readable; see Desc.Retain. What is gone already stays so.
+func (s *Set) Retain(id tvc.ID, retain time.Duration) {
+	s.mu.Lock()
+	e := s.mu.entries[id]
+	if e == nil {
+		s.mu.Unlock()
+		return
+	}
+	e.desc.Retain = retain
+	s.mu.Unlock()
+	s.keeper.wakeIfWanted(e.shard)
+}
+
 // endMetricsLocked ends the metrics of a name that no collection has any more.
 func (s *Set) endMetricsLocked(name string) {
 	for _, e := range s.mu.entries {
