@@ -18,11 +18,7 @@ import (
 // stores that fail, lie and dawdle. What each was told is so: every acknowledged row is there once, no other is.
 func TestManyWritersOverBadStores(t *testing.T) {
 	ctx := context.Background()
-	n := max(1, *seeds/4)
-	if testing.Short() {
-		n = 1
-	}
-	for seed := range n {
+	forSeeds(t, func(t *testing.T, seed uint64) {
 		disk := storagetest.NewDisk()
 		var mu sync.Mutex
 		now := tvc.Time(1_000_000)
@@ -43,7 +39,7 @@ func TestManyWritersOverBadStores(t *testing.T) {
 		}
 		p.Set.Start()
 		p.Faults.Follow(storagetest.Random(seed, 25))
-		const writers, each = 8, 60
+		const writers, each = 8, 10
 		acked := make([]map[string]int64, len(shards))
 		for i := range acked {
 			acked[i] = map[string]int64{}
@@ -86,16 +82,16 @@ func TestManyWritersOverBadStores(t *testing.T) {
 			got := contents(t, sh)
 			for row := range acked[i] {
 				if got[row] != 1 {
-					t.Errorf("seed %d: acknowledged row %s is there %d times", seed, row, got[row])
+					t.Errorf("acknowledged row %s is there %d times", row, got[row])
 				}
 				delete(got, row)
 			}
 			if len(got) > 0 {
-				t.Errorf("seed %d: rows nobody was told of: %v", seed, got)
+				t.Errorf("rows nobody was told of: %v", got)
 			}
 		}
 		p.Stop(t)
-	}
+	})
 }
 
 // writeOne writes a row at a time of its own, and says whether that was acknowledged.

@@ -15,6 +15,7 @@ import (
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/storagetest"
 	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
 )
 
 // update is one update of the model.
@@ -34,10 +35,33 @@ type history struct {
 	set   *settings.Set
 	sh    *shard.Shard
 	wide  bool // the schema has evolved
+	bad   bool // the stores are
 
 	updates []update
 	upper   tvc.Frontier
 	hold    *collection.Hold
+	// maybe is an append of which it is not known whether it has happened.
+	maybe *maybe
+}
+
+type maybe struct {
+	updates []update
+	upper   tvc.Frontier
+}
+
+// fault says whether an error is one that the stores were to cause, and starts the next process if this one can do nothing
+// any more.
+func (h *history) fault(err error) bool {
+	h.t.Helper()
+	switch {
+	case err == nil:
+		return false
+	case !storagetest.IsFault(err):
+		h.t.Fatal(err)
+	case storagetest.IsUnknown(err), errors.Is(err, txn.ErrFenced):
+		h.restart()
+	}
+	return true
 }
 
 var historyID = tvc.ID{Class: 'u', N: 7}
@@ -60,6 +84,9 @@ func (h *history) open() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	if h.bad {
+		p.Faults.Follow(storagetest.Fate(h.rng.Uint64(), 12, p.Faults.Calls(), 80))
+	}
 }
 
 // append writes one interval: rows with times or without, by one or several writers.
@@ -67,39 +94,68 @@ func (h *history) append() {
 	lower := h.upper
 	upper := lower + 1 + tvc.Frontier(h.rng.IntN(20))
 	timed := h.rng.IntN(2) == 0
+	next := &maybe{upper: upper}
 	var written []*shard.Written
 	for range h.rng.IntN(4) {
 		b := vec.NewBlock(h.kinds(), 0)
 		n := h.rng.IntN(40)
-		if h.rng.IntN(10) == 0 {
+		if h.rng.IntN(20) == 0 {
 			n = 2000
 		}
 		for range n {
-			k := int64(h.rng.IntN(50))
-			row := []vec.Datum{vec.IntOf(k), vec.StrOf(fmt.Sprint("v", k%7))}
-			if k%5 == 0 {
-				row[1] = vec.Null
-			}
-			if h.wide {
-				row = append(row, vec.BoolOf(k%2 == 0))
-			}
-			diff := int64(h.rng.IntN(3) - 1)
+			row, diff := h.row()
 			b.AppendRow(diff, row...)
 			at := upper.Last()
 			if timed {
 				at = tvc.Time(lower) + tvc.Time(h.rng.Uint64N(uint64(upper-lower)))
 				b.Times = append(b.Times, uint64(at))
 			}
-			h.updates = append(h.updates, update{rowText(row), at, diff})
+			next.updates = append(next.updates, update{rowText(row), at, diff})
 		}
 		w, err := write(context.Background(), h.sh, b, h.rng.IntN(3) == 0)
 		if err != nil {
-			h.t.Fatal(err)
+			discard(written)
+			h.fault(err)
+			return
 		}
 		written = append(written, w)
 	}
-	mustDo(h.t, h.p, shard.Append{Shard: h.sh, Lower: lower, Upper: upper, Written: written})
-	h.upper = upper
+	out, err := h.p.Set.Group().Do(context.Background(), unit(shard.Append{Shard: h.sh, Lower: lower, Upper: upper, Written: written}))
+	switch {
+	case storagetest.IsUnknown(err):
+		h.maybe = next
+		h.fault(err)
+	case err != nil:
+		discard(written)
+		h.fault(err)
+	case !out.Done():
+		h.t.Fatal(out.Refused)
+	default:
+		h.happened(next)
+	}
+}
+
+func (h *history) happened(m *maybe) {
+	h.updates, h.upper = append(h.updates, m.updates...), m.upper
+}
+
+func discard(written []*shard.Written) {
+	for _, w := range written {
+		w.Discard(context.Background())
+	}
+}
+
+// row makes up a row.
+func (h *history) row() (row []vec.Datum, diff int64) {
+	k := int64(h.rng.IntN(50))
+	row = []vec.Datum{vec.IntOf(k), vec.StrOf(fmt.Sprint("v", k%7))}
+	if k%5 == 0 {
+		row[1] = vec.Null
+	}
+	if h.wide {
+		row = append(row, vec.BoolOf(k%2 == 0))
+	}
+	return row, int64(h.rng.IntN(3) - 1)
 }
 
 func (h *history) kinds() []types.Kind {
@@ -142,16 +198,17 @@ func (h *history) checkSnapshot() {
 	got := map[string]int64{}
 	sorted := h.rng.IntN(2) == 0
 	sc, err := h.sh.Snapshot(context.Background(), asOf, shard.ScanOptions{Consolidate: sorted})
-	if err != nil {
-		h.t.Fatal(err)
+	if err == nil {
+		err = drain(sc, func(row string, at tvc.Time, diff int64) {
+			if sorted && got[row] != 0 {
+				h.t.Fatalf("%s comes twice", row)
+			}
+			count(got, row, diff)
+		})
 	}
-	defer sc.Close()
-	h.drain(sc, func(row string, at tvc.Time, diff int64) {
-		if sorted && got[row] != 0 {
-			h.t.Fatalf("%s comes twice", row)
-		}
-		count(got, row, diff)
-	})
+	if h.fault(err) {
+		return
+	}
 	if !maps.Equal(got, want) {
 		h.t.Fatalf("at %d: got %v, want %v", asOf, got, want)
 	}
@@ -171,25 +228,25 @@ func (h *history) checkUpdates() {
 	}
 	got := map[string]int64{}
 	sc, err := h.sh.Updates(context.Background(), lower, upper, shard.ScanOptions{Consolidate: h.rng.IntN(2) == 0})
-	if err != nil {
-		h.t.Fatal(err)
+	if err == nil {
+		err = drain(sc, func(row string, at tvc.Time, diff int64) { count(got, key(row, at), diff) })
 	}
-	defer sc.Close()
-	h.drain(sc, func(row string, at tvc.Time, diff int64) { count(got, key(row, at), diff) })
+	if h.fault(err) {
+		return
+	}
 	if !maps.Equal(got, want) {
 		h.t.Fatalf("updates [%v, %v): got %v, want %v", lower, upper, got, want)
 	}
 }
 
-func (h *history) drain(sc *shard.Scan, visit func(row string, at tvc.Time, diff int64)) {
+// drain reads a scan to its end and closes it.
+func drain(sc *shard.Scan, visit func(row string, at tvc.Time, diff int64)) error {
+	defer sc.Close()
 	var row []vec.Datum
 	for {
 		b, err := sc.Next(context.Background())
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if b == nil {
-			return
+		if err != nil || b == nil {
+			return err
 		}
 		for i := range b.Len {
 			row = b.Row(i, row)
@@ -228,14 +285,10 @@ func (h *history) maintain() {
 	ctx := context.Background()
 	// Merging is forced, whether or not it is due.
 	if h.rng.IntN(2) == 0 {
-		if err := h.sh.CompactAll(ctx, h.p.Submit); err != nil {
-			h.t.Fatal(err)
-		}
+		h.fault(h.sh.CompactAll(ctx, h.p.Submit))
 		return
 	}
-	if err := h.p.Maintain(ctx, h.sh); err != nil {
-		h.t.Fatal(err)
-	}
+	h.fault(h.p.Maintain(ctx, h.sh))
 }
 
 func (h *history) evolve() {
@@ -243,34 +296,67 @@ func (h *history) evolve() {
 	if h.wide {
 		return
 	}
-	h.wide = true
 	s.Rel.Cols = append(append([]types.Column{}, s.Rel.Cols...), types.Column{Name: "w", Type: types.TBool, Nullable: true})
-	mustDo(h.t, h.p, shard.Evolve{Shard: h.sh, Expect: id, Schema: s})
+	out, err := h.p.Set.Group().Do(context.Background(), unit(shard.Evolve{Shard: h.sh, Expect: id, Schema: s}))
+	if h.fault(err) {
+		return
+	}
+	if !out.Done() {
+		h.t.Fatal(out.Refused)
+	}
+	h.wide = true
 }
 
+// age has the upper move so often that a rollup is due, and has it written.
+func (h *history) age() {
+	for range 130 {
+		out, err := h.p.Set.Group().Do(context.Background(), unit(shard.Append{Shard: h.sh, Lower: h.upper, Upper: h.upper + 1}))
+		next := &maybe{upper: h.upper + 1}
+		if storagetest.IsUnknown(err) {
+			h.maybe = next
+		}
+		if h.fault(err) {
+			return
+		}
+		if !out.Done() {
+			h.t.Fatal(out.Refused)
+		}
+		h.happened(next)
+	}
+	h.fault(h.p.Maintain(context.Background(), h.sh))
+}
+
+// restart ends the process and starts the next one on what a power cut leaves of the disk.
 func (h *history) restart() {
+	disk := h.disk.Crash(h.rng.Uint64(), 30)
 	h.p.Stop(h.t)
-	h.disk = h.disk.Crash(h.rng.Uint64(), 30)
+	h.disk = disk
 	h.clock += 1000
+	bad := h.bad
+	h.bad = false
 	h.open()
+	if m := h.maybe; m != nil && h.sh.Upper() == m.upper {
+		h.happened(m)
+	}
+	h.maybe = nil
 	if h.sh.Upper() != h.upper {
 		h.t.Fatalf("upper %v after a restart, want %v", h.sh.Upper(), h.upper)
 	}
-	if _, err := h.p.Set.Client().Sweep(context.Background()); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := h.p.Check(context.Background()); err != nil {
-		h.t.Fatal(err)
+	s, _ := h.sh.Schema()
+	h.wide = len(s.Rel.Cols) > len(schema.Rel.Cols)
+	checkAll(h.t, h.p)
+	if h.bad = bad; bad {
+		h.p.Faults.Follow(storagetest.Fate(h.rng.Uint64(), 12, h.p.Faults.Calls(), 80))
 	}
 }
 
-// TestHistoryAgreesWithTheModel runs random histories of one shard, and holds every read against the list of all updates.
+// TestHistoryAgreesWithTheModel runs random histories of one shard through the lives of several processes, half of them over
+// bad stores, and holds every read against the list of all updates.
+//
+// Of what must be kept, this is: since only moves forward, and where it is held everything can still be read; compaction and
+// rollups change nothing that can be read.
 func TestHistoryAgreesWithTheModel(t *testing.T) {
-	n := *seeds
-	if testing.Short() {
-		n = min(n, 5)
-	}
-	for seed := range n {
+	forSeeds(t, func(t *testing.T, seed uint64) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		set := settings.NewSet(collection.Settings()...)
 		for name, values := range map[string][]string{
@@ -279,37 +365,38 @@ func TestHistoryAgreesWithTheModel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		h := &history{t: t, rng: rng, disk: storagetest.NewDisk(), clock: 1_000_000, set: set}
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			h.t = t
-			h.open()
-			for range 150 {
-				switch rng.IntN(12) {
-				case 0, 1, 2, 3:
-					h.append()
-				case 4, 5:
-					h.checkSnapshot()
-				case 6, 7:
-					h.checkUpdates()
-				case 8:
-					h.moveHold()
-				case 9:
-					h.maintain()
-				case 10:
-					if rng.IntN(4) == 0 {
-						h.restart()
-					}
-				case 11:
-					if rng.IntN(20) == 0 {
-						h.evolve()
-					}
+		h := &history{t: t, rng: rng, disk: storagetest.NewDisk(), clock: 1_000_000, set: set, bad: seed%2 == 0}
+		h.open()
+		for range 100 {
+			switch rng.IntN(12) {
+			case 0, 1, 2, 3:
+				h.append()
+			case 4, 5:
+				h.checkSnapshot()
+			case 6, 7:
+				h.checkUpdates()
+			case 8:
+				h.moveHold()
+			case 9:
+				h.maintain()
+			case 10:
+				if rng.IntN(4) == 0 {
+					h.restart()
+				}
+			case 11:
+				switch rng.IntN(20) {
+				case 0:
+					h.evolve()
+				case 1:
+					h.age()
 				}
 			}
-			h.restart()
-			h.checkSnapshot()
-			h.p.Stop(t)
-		})
-	}
+		}
+		h.bad = false
+		h.restart()
+		h.checkSnapshot()
+		h.p.Stop(t)
+	})
 }
 
 // TestReadsBeforeSinceAreRefused: an error, not other rows.
