@@ -298,6 +298,7 @@ func (c *crowd) open(opening func() (member, error)) (process int, m member, err
 	c.process++
 	c.rec.ask(clients, lazy(func(q request) reply {
 		if m, err = opening(); err != nil {
+			m = nil
 			return reply{Status: failed}
 		}
 		return m.do(q)
@@ -361,16 +362,17 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// forSeeds runs a scenario for each seed.
+// forSeeds runs a scenario for each seed, some at once: much of it is waiting.
 func forSeeds(t *testing.T, run func(t *testing.T, seed uint64)) {
 	n := *seeds
 	if testing.Short() {
 		n = min(n, 10)
 	}
-	for seed := *firstSeed; seed < *firstSeed+n && !t.Failed(); seed++ {
-		if !t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { run(t, seed) }) {
-			t.Logf("again: go test -run '%s' -first-seed %d -seeds 1", t.Name(), seed)
-		}
+	for seed := *firstSeed; seed < *firstSeed+n; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			run(t, seed)
+		})
 	}
 }
 

@@ -124,13 +124,19 @@ func (g *Group) unitOf(r *request, e shard.Evaluated) consensus.Unit {
 	return unit
 }
 
-// conclude tells each request what became of it, and installs what was done, in order.
+// conclude installs what was done, in order, and tells each request what became of it.
 func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, refused []*request) (again []*request) {
+	for i, c := range candidates {
+		if outcomes[i].Done {
+			g.client.Install(c.evaluated)
+		}
+	}
+	// Only now is a shard read anew: what was read would have the entries of units that were done, after an unknown outcome
+	// also of ones that come later than the one that was refused.
 	for i, c := range candidates {
 		o := outcomes[i]
 		switch {
 		case o.Done:
-			g.client.Install(c.evaluated)
 		case o.Key == EpochKey:
 			g.log.Error("another process has taken over this environment", "epoch", g.epoch, "now", o.Head.Version)
 			g.fail(ErrFenced)

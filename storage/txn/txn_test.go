@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -192,6 +193,43 @@ func TestWhatIsReadySharesOneCommit(t *testing.T) {
 		t.Error(a.Upper(), b.Upper())
 	}
 	if got := contents(t, b); !strings.HasPrefix(got, "0@19 1@20 2@21") || !strings.HasSuffix(got, "19@38 99@49") {
+		t.Error(got)
+	}
+}
+
+// hiding is a store that once says that it does not know what became of a commit that has happened.
+type hiding struct {
+	*gate
+	hide atomic.Bool
+}
+
+func (h *hiding) Commit(ctx context.Context, units []consensus.Unit) ([]consensus.Outcome, error) {
+	out, err := h.gate.Commit(ctx, units)
+	if err == nil && h.hide.Swap(false) {
+		return nil, consensus.ErrIndeterminate
+	}
+	return out, err
+}
+
+// TestAUnitThatOnlyComparesIsSettled: after an unknown outcome, a unit that depends on a shard and does not change it finds
+// the shard moved, by a unit of the same step that comes later. Both are done.
+func TestAUnitThatOnlyComparesIsSettled(t *testing.T) {
+	store := &hiding{gate: newGate()}
+	set := openSet(t, store, blob.NewMemory())
+	a := makeShard(t, set, "a")
+	store.hold(true)
+	var wg sync.WaitGroup
+	wg.Go(func() { mustDone(t)(set.Group().Do(context.Background(), txn.Unit{})) })
+	<-store.arrived
+	inLine(&wg, set.Group(), txn.Unit{Ops: []shard.Op{shard.Downgrade{Shard: a}}}, mustDone(t))
+	inLine(&wg, set.Group(), txn.Unit{Ops: []shard.Op{shard.Append{Shard: a, AnyLower: true, Upper: 10, Written: written(t, a, 1)}}}, mustDone(t))
+	store.open <- struct{}{}
+	<-store.arrived
+	store.hide.Store(true)
+	store.hold(false)
+	close(store.open)
+	wg.Wait()
+	if got := contents(t, a); got != "1@9" {
 		t.Error(got)
 	}
 }
