@@ -81,8 +81,9 @@ func (m *local) do(q request) reply {
 			h.Downgrade(q.Upper)
 		}
 		m.mu.Unlock()
+		// The hold has moved, and since may, whether or not it does at once.
 		_, err := m.submit(ctx, shard.Downgrade{Shard: m.shards[q.Shard], Since: q.Upper})
-		return answer(err, done)
+		return reply{Status: done, Err: fmt.Sprint(err)}
 	case "maintain":
 		err := m.shards[q.Shard].CompactAll(ctx, m.submit)
 		if err == nil {
@@ -162,6 +163,10 @@ func (m *local) append(ctx context.Context, q request) reply {
 		}
 		written = append(written, w)
 		ops = append(ops, shard.Append{Shard: sh, AnyLower: q.AnyLower, Lower: q.Lower, Upper: q.Upper, Written: []*shard.Written{w}})
+	}
+	if err := m.set.Group().Err(); err != nil && !errors.Is(err, txn.ErrFenced) {
+		// Whatever became of others, this one is not even tried.
+		return reply{Status: failed, Err: err.Error()}
 	}
 	out, err := m.set.Group().Do(ctx, unit(ops...))
 	if err != nil {
