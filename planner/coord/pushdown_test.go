@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
 )
@@ -137,4 +138,34 @@ func TestFiltersLeaveOutPartsAndNothingElse(t *testing.T) {
 	}
 	c.must(t, "DELETE FROM t WHERE i < 3010", "INSERT INTO t (i, ts) VALUES (1, timestamp '2025-01-01'), (2, timestamp '2020-01-01')")
 	c.want(t, "SELECT count(*), min(i), max(i) FROM late", "23|1|3030")
+}
+
+// BenchmarkSelectiveSelect reads the last 1 % of a million rows that came in the order of their times, from objects that
+// are not kept in memory, with and without leaving out parts, by turns.
+func BenchmarkSelectiveSelect(b *testing.B) {
+	s := start(b, bootOptions{})
+	c := s.connect()
+	c.must(b, "ALTER SYSTEM SET storage_cache_max_bytes = 0", "CREATE TABLE t (at timestamp, who text, n int8)")
+	const inserts, rows = 20, 50_000
+	for i := range inserts {
+		c.must(b, fmt.Sprintf(`INSERT INTO t SELECT timestamp '2024-01-01' + (%d + g) * interval '1 second', 'customer ' || g %% 1000, g
+			FROM generate_series(1, %d) AS g`, i*rows, rows))
+	}
+	took := map[string][]time.Duration{}
+	for b.Loop() {
+		for _, on := range []string{"on", "off"} {
+			c.must(b, "ALTER SYSTEM SET storage_filter_pushdown = "+on)
+			began := time.Now()
+			c.want(b, fmt.Sprintf("SELECT count(*), count(DISTINCT who) FROM t WHERE at > timestamp '2024-01-01' + %d * interval '1 second'",
+				inserts*rows-10_000), "10000|1000")
+			took[on] = append(took[on], time.Since(began))
+		}
+	}
+	for _, t := range took {
+		slices.Sort(t)
+	}
+	with, without := took["on"][len(took["on"])/2], took["off"][len(took["off"])/2]
+	b.ReportMetric(with.Seconds()*1e3, "with-ms")
+	b.ReportMetric(without.Seconds()*1e3, "without-ms")
+	b.ReportMetric(float64(without)/float64(with), "ratio")
 }
