@@ -79,6 +79,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 	}
 	c.metrics = newClientMetrics(o.Registry, func() float64 { return float64(c.cache.bytes()) })
 	c.mu.shards = map[ID]*Shard{}
+	o.Registry.MustRegister(newShapes(c))
 	return c, nil
 }
 
@@ -360,7 +361,7 @@ func (c *Client) newKey() (tvc.FingerprintKey, error) {
 // delete removes an object that no state names and none ever will. If that fails, the sweep of the next process
 // finds it.
 func (c *Client) delete(ctx context.Context, key string) {
-	if err := c.blob.Delete(ctx, key); err != nil {
+	if err := c.metrics.failed("delete", c.blob.Delete(ctx, key)); err != nil {
 		if ctx.Err() == nil {
 			c.log.Warn("object could not be deleted", "object", key, "error", err)
 		}
@@ -422,7 +423,7 @@ func (c *Client) sweepShard(ctx context.Context, id ID, infos []blob.Info) (swep
 		if named[key] {
 			continue
 		}
-		if err := c.blob.Delete(ctx, key); err != nil {
+		if err := c.metrics.failed("delete", c.blob.Delete(ctx, key)); err != nil {
 			return swept, err
 		}
 		swept++

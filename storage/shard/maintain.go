@@ -151,6 +151,9 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 		return nil
 	}
 	old := st.batches[from:to]
+	outcome := "failed"
+	ended := s.client.metrics.compaction()
+	defer func() { ended(outcome) }()
 	m := &compaction{sh: s, since: since, scan: &Scan{
 		sh: s, state: st, schema: st.schema(), kinds: st.schema().Kinds(), batches: old,
 		to: tvc.Done, timed: old[len(old)-1].upper > since+1,
@@ -176,9 +179,11 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 		written.Discard(ctx)
 		return fmt.Errorf("compact shard %s: %w", s.id, err)
 	case refusal != nil:
+		outcome = "refused"
 		written.Discard(ctx)
 		return nil
 	}
+	outcome = "applied"
 	s.client.metrics.compacted.Add(float64(written.totals.Rows))
 	return nil
 }

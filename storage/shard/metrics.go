@@ -1,10 +1,14 @@
 package shard
 
 import (
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // Registry takes metrics.
@@ -14,10 +18,14 @@ type Registry = prometheus.Registerer
 type clientMetrics struct {
 	objectsPut, objectBytes     *prometheus.CounterVec // collection, origin
 	consensusBytes              *prometheus.CounterVec // collection, origin
-	inlineParts                 *prometheus.CounterVec // collection
-	objectsRead, cacheHits      prometheus.Counter
+	inlineParts, inlineBytes    *prometheus.CounterVec // collection
+	objectErrors                *prometheus.CounterVec // op
+	objectsRead, readBytes      prometheus.Counter
+	cacheHits                   prometheus.Counter
 	objectsDeleted, objectsLost prometheus.Counter
 	compacted                   prometheus.Counter
+	compactions                 *prometheus.CounterVec // outcome
+	compactSeconds              prometheus.Histogram
 	putSeconds, getSeconds      prometheus.Histogram
 	fates                       fates
 	auditsFailed                prometheus.Counter
@@ -45,14 +53,20 @@ func newClientMetrics(r Registry, cacheBytes func() float64) *clientMetrics {
 		objectBytes:    vec("tributary_storage_object_bytes_total", "Bytes of objects put into the blob store.", labels...),
 		consensusBytes: vec("tributary_storage_consensus_bytes_total", "Bytes of entries committed to registers.", labels...),
 		inlineParts:    vec("tributary_storage_inline_parts_total", "Parts kept inline in a shard's state.", "collection"),
+		inlineBytes:    vec("tributary_storage_inline_bytes_total", "Bytes of parts kept inline in a shard's state.", "collection"),
+		objectErrors:   vec("tributary_storage_object_errors_total", "Calls of the blob store that failed: put, get or delete.", "op"),
 		objectsRead:    one("tributary_storage_objects_read_total", "Objects read from the blob store."),
+		readBytes:      one("tributary_storage_object_read_bytes_total", "Bytes of objects read from the blob store."),
 		cacheHits:      one("tributary_storage_cache_hits_total", "Parts that were read from the cache."),
 		objectsDeleted: one("tributary_storage_objects_deleted_total", "Objects deleted since no reader can reach them."),
 		objectsLost:    one("tributary_storage_objects_swept_total", "Objects that an earlier process left unlinked."),
 		compacted:      one("tributary_storage_compacted_rows_total", "Rows written by compaction."),
+		compactions: vec("tributary_storage_compactions_total",
+			"Compactions that ended, by outcome: applied; refused, the batches having changed meanwhile; failed.", "outcome"),
 	}
 	m.putSeconds = histogram(r, "tributary_storage_object_put_seconds", "How long putting an object took.")
 	m.getSeconds = histogram(r, "tributary_storage_object_get_seconds", "How long reading an object took.")
+	m.compactSeconds = histogram(r, "tributary_storage_compaction_seconds", "How long a compaction took.")
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tributary_storage_cache_bytes", Help: "Bytes of decoded parts kept."}, cacheBytes))
 	m.fates = newFates(
@@ -112,7 +126,8 @@ func timed(h prometheus.Histogram) func() {
 // shardMetrics are the metrics of one collection: counters looked up once.
 type shardMetrics struct {
 	objects, objectBytes, consensus [origins]prometheus.Counter
-	inline                          prometheus.Counter
+	inline, inlineBytes             prometheus.Counter
+	name                            string
 }
 
 // shard gives the metrics with a collection's name. Two shards with one name share them.
@@ -122,7 +137,7 @@ func (m *clientMetrics) shard(name string) *shardMetrics {
 	if s := m.mu.names[name]; s != nil {
 		return s
 	}
-	s := &shardMetrics{inline: m.inlineParts.WithLabelValues(name)}
+	s := &shardMetrics{name: name, inline: m.inlineParts.WithLabelValues(name), inlineBytes: m.inlineBytes.WithLabelValues(name)}
 	for o := range origins {
 		s.objects[o] = m.objectsPut.WithLabelValues(name, o.String())
 		s.objectBytes[o] = m.objectBytes.WithLabelValues(name, o.String())
@@ -137,7 +152,7 @@ func (m *clientMetrics) forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.mu.names, name)
-	for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes, m.inlineParts} {
+	for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes, m.inlineParts, m.inlineBytes} {
 		v.DeletePartialMatch(prometheus.Labels{"collection": name})
 	}
 }
@@ -147,7 +162,125 @@ func (m *shardMetrics) objectPut(o Origin, bytes int) {
 	m.objectBytes[o].Add(float64(bytes))
 }
 
-func (m *shardMetrics) committed(o Origin, bytes, inline int) {
+func (m *shardMetrics) committed(o Origin, bytes int, inline inlineCount) {
 	m.consensus[o].Add(float64(bytes))
-	m.inline.Add(float64(inline))
+	m.inline.Add(float64(inline.parts))
+	m.inlineBytes.Add(float64(inline.bytes))
+}
+
+// failed counts a call of the blob store that failed, and gives its error on.
+func (m *clientMetrics) failed(op string, err error) error {
+	if err != nil {
+		m.objectErrors.WithLabelValues(op).Inc()
+	}
+	return err
+}
+
+// compaction observes a compaction from its begin to its end.
+func (m *clientMetrics) compaction() (ended func(outcome string)) {
+	took := timed(m.compactSeconds)
+	return func(outcome string) {
+		took()
+		m.compactions.WithLabelValues(outcome).Inc()
+	}
+}
+
+// shapes are the gauges of what shards look like, by collection, counted when they are asked for.
+type shapes struct {
+	c     *Client
+	descs [shapeCount]*prometheus.Desc
+}
+
+// What is counted of a shard.
+const (
+	shapeRows = iota
+	shapeBatches
+	shapeObjects
+	shapeObjectBytes
+	shapeInlineBytes
+	shapeLogEntries
+	shapeGarbage
+	shapeHistory
+
+	shapeCount
+)
+
+func newShapes(c *Client) *shapes {
+	s := &shapes{c: c}
+	for i, d := range [shapeCount][2]string{
+		shapeRows:        {"rows", "Updates stored, before what compaction would save."},
+		shapeBatches:     {"batches", "Batches that a shard's updates are in."},
+		shapeObjects:     {"objects", "Objects that a shard's updates are in."},
+		shapeObjectBytes: {"object_bytes", "Bytes of the objects that a shard's updates are in."},
+		shapeInlineBytes: {"inline_bytes", "Bytes of parts inline in a shard's state now."},
+		shapeLogEntries:  {"log_entries", "Entries of a shard's register since its newest rollup."},
+		shapeGarbage:     {"garbage_objects", "Objects that are no longer needed and wait for readers or for being deleted."},
+		shapeHistory:     {"history_seconds", "How much history, before the last change, can still be read."},
+	} {
+		s.descs[i] = prometheus.NewDesc("tributary_storage_collection_"+d[0], d[1], []string{"collection"}, nil)
+	}
+	return s
+}
+
+// Describe is prometheus.Collector's.
+func (s *shapes) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range s.descs {
+		ch <- d
+	}
+}
+
+// Collect is prometheus.Collector's. Shards with one name are added up; one whose metrics have ended is left out.
+func (s *shapes) Collect(ch chan<- prometheus.Metric) {
+	sums := map[string]*[shapeCount]float64{}
+	s.c.mu.Lock()
+	open := slices.Collect(maps.Values(s.c.mu.shards))
+	s.c.mu.Unlock()
+	for _, sh := range open {
+		m := sh.metrics.Load()
+		if !s.c.metrics.isCurrent(m) {
+			continue
+		}
+		if sums[m.name] == nil {
+			sums[m.name] = &[shapeCount]float64{}
+		}
+		for i, x := range sh.shape() {
+			sums[m.name][i] += x
+		}
+	}
+	for name, sum := range sums {
+		for i, d := range s.descs {
+			ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, sum[i], name)
+		}
+	}
+}
+
+// isCurrent says whether the metrics of a name are these.
+func (m *clientMetrics) isCurrent(s *shardMetrics) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.mu.names[s.name] == s
+}
+
+// shape counts what the shard looks like.
+func (s *Shard) shape() (out [shapeCount]float64) {
+	st := s.current()
+	out[shapeBatches], out[shapeRows] = float64(len(st.batches)), float64(st.totals.Rows)
+	out[shapeInlineBytes], out[shapeLogEntries] = float64(st.inlineBytes), float64(st.version-st.rollup.version)
+	if st.upper != tvc.Done && st.upper > st.since {
+		out[shapeHistory] = float64(st.upper-st.since) / 1e6
+	}
+	for _, b := range st.batches {
+		for _, r := range b.runs {
+			for _, p := range r {
+				if !p.isInline() {
+					out[shapeObjects]++
+					out[shapeObjectBytes] += float64(p.size)
+				}
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out[shapeGarbage] = float64(len(s.mu.dead))
+	return out
 }

@@ -329,10 +329,11 @@ func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, erro
 		took := timed(c.metrics.getSeconds)
 		data, err := c.blob.Get(ctx, partKey(s.id, p.object))
 		took()
-		if err != nil {
+		if c.metrics.failed("get", err) != nil {
 			return nil, err
 		}
 		c.metrics.objectsRead.Inc()
+		c.metrics.readBytes.Add(float64(len(data)))
 		if d.object, err = c.codec.Open(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.describe(s.id), err)
 		}

@@ -254,7 +254,7 @@ func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin)
 	took := timed(s.client.metrics.putSeconds)
 	err := s.client.blob.Put(ctx, key, data)
 	took()
-	if err != nil {
+	if s.client.metrics.failed("put", err) != nil {
 		return fmt.Errorf("write shard %s: %w", s.id, err)
 	}
 	s.metrics.Load().objectPut(origin, len(data))

@@ -51,7 +51,7 @@ type evaluatedState struct {
 	name   string
 	state  *state
 	bytes  int
-	inline int
+	inline inlineCount
 	origin Origin
 }
 
@@ -171,8 +171,7 @@ func (s *Step) accept(token Token) Evaluated {
 	return out
 }
 
-func countInline(records []record) int {
-	n := 0
+func countInline(records []record) (n inlineCount) {
 	for _, r := range records {
 		a, ok := r.(recAppend)
 		if !ok {
@@ -181,13 +180,17 @@ func countInline(records []record) int {
 		for _, run := range a.runs {
 			for _, p := range run {
 				if p.isInline() {
-					n++
+					n.parts++
+					n.bytes += len(p.inline)
 				}
 			}
 		}
 	}
 	return n
 }
+
+// inlineCount is how many inline parts there are, and of how many bytes.
+type inlineCount struct{ parts, bytes int }
 
 // Install makes what a unit did visible in this process, once it is durable. Units are installed in the order in
 // which they were added.

@@ -47,15 +47,20 @@ func newTable(tb testing.TB, disk *storagetest.Disk) *table {
 // add appends rows k to k+n-1, as an object or inline.
 func (x *table) add(k, n int64, object bool) {
 	x.tb.Helper()
-	b := vec.NewBlock(schema.Kinds(), int(n))
-	for i := k; i < k+n; i++ {
-		b.AppendRow(1, vec.IntOf(i), vec.StrOf(fmt.Sprint("v", i)))
-	}
-	w, err := write(context.Background(), x.sh, b, object)
+	w, err := write(context.Background(), x.sh, rowsOf(k, n), object)
 	if err != nil {
 		x.tb.Fatal(err)
 	}
 	mustDo(x.tb, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 10, Written: []*shard.Written{w}})
+}
+
+// rowsOf makes rows k to k+n-1.
+func rowsOf(k, n int64) *vec.Block {
+	b := vec.NewBlock(schema.Kinds(), int(n))
+	for i := k; i < k+n; i++ {
+		b.AppendRow(1, vec.IntOf(i), vec.StrOf(fmt.Sprint("v", i)))
+	}
+	return b
 }
 
 // again reopens the environment in a new process.

@@ -10,8 +10,8 @@ import (
 type Registry = prometheus.Registerer
 
 type metrics struct {
-	commands, commits, settled prometheus.Counter
-	seconds                    prometheus.Histogram
+	commands, commits, settled, refused, failed prometheus.Counter
+	seconds                                     prometheus.Histogram
 }
 
 func newMetrics(r Registry) *metrics {
@@ -29,6 +29,8 @@ func newMetrics(r Registry) *metrics {
 		seconds:  seconds,
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
+		refused:  one("tributary_storage_consensus_refused_total", "Units refused since a register had moved on; most are tried again."),
+		failed:   one("tributary_storage_consensus_failed_total", "Calls that failed, whether or not they had an effect."),
 		settled:  one("tributary_storage_consensus_settled_total", "Attempts to find out about a commit whose outcome was unknown."),
 	}
 }
@@ -36,10 +38,13 @@ func newMetrics(r Registry) *metrics {
 // began notes when a commit began.
 func (m *metrics) began() time.Time { return time.Now() }
 
-func (m *metrics) committed(units int, began time.Time) {
+func (m *metrics) committed(units int, began time.Time, err error) {
 	m.seconds.Observe(time.Since(began).Seconds())
 	m.commands.Add(float64(units))
 	m.commits.Inc()
+	if err != nil {
+		m.failed.Inc()
+	}
 }
 
 func (m *metrics) settling() { m.settled.Inc() }

@@ -135,6 +135,9 @@ func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, r
 	// also of ones that come later than the one that was refused.
 	for i, c := range candidates {
 		o := outcomes[i]
+		if !o.Done {
+			g.metrics.refused.Inc()
+		}
 		switch {
 		case o.Done:
 		case o.Key == EpochKey:
@@ -164,7 +167,7 @@ func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, r
 func (g *Group) commit(units []consensus.Unit) ([]consensus.Outcome, error) {
 	began := g.metrics.began()
 	out, err := g.consensus.Commit(g.stop, units)
-	g.metrics.committed(len(units), began)
+	g.metrics.committed(len(units), began, err)
 	if err == nil {
 		return out, nil
 	}

@@ -1,0 +1,90 @@
+package storagetest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/storagetest"
+)
+
+// TestMetricsFollowAShardsLife: written, read cold, compacted, failed, renamed and dropped.
+func TestMetricsFollowAShardsLife(t *testing.T) {
+	ctx := context.Background()
+	disk := storagetest.NewDisk()
+	x := newTable(t, disk)
+	sum := func(name string, labels ...string) float64 {
+		return x.p.Registry.Sum("tributary_storage_"+name, labels...)
+	}
+	want := func(when string, values map[string]float64) {
+		t.Helper()
+		for name, v := range values {
+			if got := sum(name); got != v {
+				t.Errorf("%s: %s is %v, not %v", when, name, got, v)
+			}
+		}
+	}
+	x.add(0, 100, true)
+	x.add(100, 10, false)
+	x.add(110, 50, true)
+	size := 0.0
+	for _, o := range x.objects() {
+		size += float64(o.Size)
+	}
+	inline := sum("inline_bytes_total")
+	if inline < 10 || inline > 500 {
+		t.Errorf("%v inline bytes", inline)
+	}
+	want("written", map[string]float64{"objects_put_total": 2, "object_bytes_total": size, "inline_parts_total": 1, "consensus_failed_total": 0,
+		"collection_rows": 160, "collection_batches": 3, "collection_objects": 2, "collection_object_bytes": size,
+		"collection_inline_bytes": inline, "collection_log_entries": 4, "collection_garbage_objects": 0, "compactions_total": 0})
+
+	x = x.again(disk)
+	if n, err := x.scan(shard.ScanOptions{}); n != 160 || err != nil {
+		t.Fatal(n, err)
+	}
+	want("read", map[string]float64{"objects_read_total": 2, "object_read_bytes_total": size, "object_errors_total": 0,
+		"collection_rows": 160, "scan_parts_total": 3, "scan_part_bytes_total": size + inline})
+
+	sc, err := x.sh.Snapshot(ctx, x.sh.Upper().Last(), shard.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := x.sh.CompactAll(ctx, x.p.Submit); err != nil {
+		t.Fatal(err)
+	}
+	if n := sum("compactions_total", "outcome", "applied"); n == 0 || n != sum("compactions_total") {
+		t.Errorf("%v compactions were applied", n)
+	}
+	want("while it is read", map[string]float64{"collection_garbage_objects": 2, "objects_deleted_total": 0, "scan_parts_total": 3})
+	sc.Close()
+	if err := x.p.Maintain(ctx, x.sh); err != nil {
+		t.Fatal(err)
+	}
+	want("compacted", map[string]float64{"collection_garbage_objects": 0, "objects_deleted_total": 2, "collection_rows": 160})
+
+	x.add(160, 50, true)
+	x.p.Faults.Follow(func(c storagetest.Call) storagetest.Verdict {
+		if c.Op == "put" {
+			return storagetest.Fail
+		}
+		return storagetest.Pass
+	})
+	if _, err := write(ctx, x.sh, rowsOf(210, 50), true); err == nil {
+		t.Error("nothing failed")
+	}
+	if n := sum("object_errors_total", "op", "put"); n == 0 || n != sum("object_errors_total") {
+		t.Errorf("%v puts failed", n)
+	}
+	x.p.Faults.Follow(nil)
+
+	x.p.Set.Rename(historyID, "other")
+	if sum("collection_rows", "collection", "t") != 0 || sum("collection_rows", "collection", "other") != 210 {
+		t.Error("the old name has rows")
+	}
+	mustDo(t, x.p, shard.Seal{Shard: x.sh})
+	x.p.Set.Forget(historyID)
+	want("dropped", map[string]float64{"collection_rows": 0, "collection_batches": 0, "collection_log_entries": 0, "inline_bytes_total": 0,
+		"collection_history_seconds": 0})
+	x.p.Stop(t)
+}
