@@ -115,26 +115,28 @@ func bytesOf(batches []*batch) int64 {
 
 // planMerge picks, of a zone [lo, hi), the longest tail whose first batch is at most twice as large as the rest, if
 // it has so many runs that merging them is worth it. If the tail is the whole of the settled zone, then merging it
-// gives back what updates have left dead, and the rest need only be as large as a drain.
+// gives back what updates have left dead, and the rest need only be as large as a drain; or smaller than half if it
+// deletes a third of the rows, as deletions may be far leaner than the rows they take away.
 func (s *state) planMerge(lo, hi int, settled bool) (from int, ok bool) {
 	rest := bytesOf(s.batches[lo:hi])
-	runs := 0
+	// A deletion counts twice: it is dead, and so is the row that it takes away.
+	runs, dead := 0, int64(0)
 	for _, b := range s.batches[lo:hi] {
 		runs += b.objectRuns
+		dead += b.totals.Rows - b.totals.DiffSum
 	}
-	for i := lo; i < hi; i++ {
-		size := s.batches[i].bytes
-		rest -= size
-		switch {
-		case runs < 1:
+	for i, b := range s.batches[lo:hi] {
+		rest -= b.bytes
+		dead -= b.totals.Rows - b.totals.DiffSum
+		large := rest >= b.bytes/2 || b.objectRuns >= mergeRuns
+		all := settled && i == 0 && hi-lo > 1 && rest >= drainBytes/2
+		if runs < 1 {
 			return 0, false
-		case rest < size/2 && s.batches[i].objectRuns < mergeRuns:
-		case settled && i == lo && hi-lo > 1 && rest >= drainBytes/2:
-			return i, true
-		case runs >= mergeRuns:
-			return i, true
 		}
-		runs -= s.batches[i].objectRuns
+		if large && runs >= mergeRuns || all && (large || 3*dead >= 2*b.totals.Rows) {
+			return lo + i, true
+		}
+		runs -= b.objectRuns
 	}
 	return 0, false
 }
