@@ -63,6 +63,13 @@ func (k *keeper) start() {
 	}
 }
 
+// runs says whether maintenance has been started and not ended.
+func (k *keeper) runs() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.mu.started && k.ctx.Err() == nil
+}
+
 func (k *keeper) close() {
 	k.cancel()
 	k.done.Wait()

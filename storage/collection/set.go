@@ -5,8 +5,8 @@
 //
 //	S1  while a Hold is held, its collections can be read at its time and at every later one.
 //	S2  a view's inputs stay readable from the view's durable upper - 1 on, also across restarts (Desc.Inputs).
-//	S3  maintenance (compaction, drain, rollups, garbage) runs only when something was written or let go: as time
-//	    passes, an idle Set does nothing.
+//	S3  maintenance (compaction, drain, rollups, garbage) runs only when something was written or let go, which the
+//	    end of its retained history does too: after that, as time passes, an idle Set does nothing.
 //	S4  a collection's metrics end when it is forgotten.
 //
 // Set and Hold are safe for concurrent use. A Set owns the maintenance goroutines; Close ends them.
@@ -88,6 +88,10 @@ type entry struct {
 	floor tvc.Frontier
 	// behind are views that read the collection.
 	behind map[*entry]bool
+	// retained runs while a change is retained that may hold compaction back; else it is nil.
+	retained *time.Timer
+	// settled is the upper when that last ended.
+	settled tvc.Frontier
 }
 
 // Open takes the environment over: it raises the epoch, so that a process that had it before can write
@@ -157,10 +161,27 @@ func (s *Set) Start() { s.keeper.start() }
 func (s *Set) Close(ctx context.Context) error {
 	defer context.AfterFunc(ctx, s.group.Stop)()
 	s.keeper.close()
+	s.stopTimers()
 	if err := s.group.Close(ctx); err != nil {
 		return fmt.Errorf("close storage: %w", err)
 	}
 	return nil
+}
+
+// stopTimers ends what waits for history to end, once maintenance has ended and nothing starts it any more.
+func (s *Set) stopTimers() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.mu.entries {
+		e.stopTimer()
+	}
+}
+
+// stopTimer is called under the Set's lock.
+func (e *entry) stopTimer() {
+	if e.retained != nil {
+		e.retained.Stop()
+	}
 }
 
 // Epoch is the environment's epoch, which this process has made.
@@ -274,6 +295,7 @@ func (s *Set) Forget(id tvc.ID) {
 		return
 	}
 	delete(s.mu.entries, id)
+	e.stopTimer()
 	s.endMetricsLocked(e.desc.Name)
 	var inputs []*shard.Shard
 	for _, in := range e.desc.Inputs {
@@ -319,6 +341,7 @@ func (s *Set) bound(e *entry, upper tvc.Frontier) tvc.Frontier {
 		// reason to keep more.
 		back := tvc.Frontier(retain.Microseconds())
 		f = max(sub(upper, back+1), sub(tvc.Frontier(now), back))
+		s.settleLaterLocked(e, upper, sub(tvc.Frontier(now), back), retain)
 	}
 	for _, at := range e.holds {
 		f = min(f, at)
@@ -328,6 +351,38 @@ func (s *Set) bound(e *entry, upper tvc.Frontier) tvc.Frontier {
 	}
 	e.floor = max(e.floor, f)
 	return f
+}
+
+// settleLaterLocked has maintenance look at a collection once its last change need not be retained any more: nothing else
+// might ever wake it, and what was updated would stay. It looks once a second at most, so changes may come meanwhile.
+func (s *Set) settleLaterLocked(e *entry, upper, retainedFrom tvc.Frontier, retain time.Duration) {
+	if e.retained == nil && (retainedFrom < upper || e.settled < upper) && s.keeper.runs() {
+		e.retained = time.AfterFunc(max(retain, time.Second), func() { s.settle(e) })
+	}
+}
+
+// settle wakes the maintenance of what the end of e's history may let go: its own rows, and those of its inputs, which may
+// have been read only now though they are older.
+func (s *Set) settle(e *entry) {
+	s.mu.Lock()
+	e.retained = nil
+	if s.mu.entries[e.desc.ID] != e {
+		s.mu.Unlock()
+		return
+	}
+	e.settled = e.shard.Upper()
+	woken := []*shard.Shard{e.shard}
+	for _, in := range e.desc.Inputs {
+		if up := s.mu.entries[in]; up != nil {
+			woken = append(woken, up.shard)
+		}
+	}
+	s.mu.Unlock()
+	// If there were changes meanwhile, this has it look again.
+	s.bound(e, e.settled)
+	for _, sh := range woken {
+		s.keeper.wakeIfWanted(sh)
+	}
 }
 
 // needs is from where on a view that is open reads its inputs when it is started anew: from its durable upper - 1,

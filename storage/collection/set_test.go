@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -376,12 +377,9 @@ func objects(t *testing.T, w *world) int {
 	return len(infos)
 }
 
-func maintain(t *testing.T, set *collection.Set, sh *shard.Shard) {
+func maintain(t testing.TB, set *collection.Set, sh *shard.Shard) {
 	t.Helper()
-	submit := func(ctx context.Context, op shard.Op) (*shard.Refusal, error) {
-		out, err := set.Group().Do(ctx, txn.Unit{Ops: []shard.Op{op}})
-		return out.Refused, err
-	}
+	submit := submitTo(set)
 	for more := true; more; {
 		var err error
 		if more, err = sh.Maintain(context.Background(), submit); err != nil {
@@ -418,6 +416,45 @@ func TestIdleCostsNothing(t *testing.T) {
 		}
 		if closed := set.Oracle().Closed(); closed > tvc.Time(time.Now().Add(-23*time.Hour).UnixMicro()) {
 			t.Errorf("closed time %d ran on by itself", closed)
+		}
+		if err := set.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestWhatWasUpdatedGoesWhenItsHistoryEnds: a table is updated as a whole while its history is retained, and then nobody
+// writes any more, to it or to the view that reads it.
+func TestWhatWasUpdatedGoesWhenItsHistoryEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.clock = func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) }
+		set := w.open(t)
+		set.Start()
+		table := create(t, set, collection.Desc{ID: u1, Shard: "u1", Name: "t"}, 0)
+		viewDesc := collection.Desc{ID: u2, Shard: "u2", Name: "v", Inputs: []tvc.ID{u1}}
+		rng := rand.New(rand.NewPCG(1, 1))
+		rows := func(diff int64) *vec.Block {
+			b := vec.NewBlock(twoInts.Kinds(), 0)
+			for i := range int64(100_000) {
+				b.AppendRow(diff, vec.IntOf(i), vec.IntOf(rng.Int64()))
+			}
+			return b
+		}
+		first := rows(1)
+		at := put(t, w, set, table, first)
+		view := create(t, set, viewDesc, tvc.Frontier(at))
+		gone := first.Clone()
+		gone.Diffs = slices.Repeat([]int64{-1}, gone.Len)
+		put(t, w, set, table, gone)
+		put(t, w, set, table, rows(1))
+		// The view takes its time.
+		time.Sleep(time.Minute)
+		do(t, set, shard.Append{Shard: view, AnyLower: true, Upper: table.Upper()})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if totals, _ := table.Totals(); totals.Rows != 100_000 {
+			t.Errorf("%d rows are stored", totals.Rows)
 		}
 		if err := set.Close(context.Background()); err != nil {
 			t.Error(err)

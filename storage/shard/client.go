@@ -166,7 +166,8 @@ func (c *Client) Open(ctx context.Context, id ID, o OpenOptions) (*Shard, error)
 	}
 	sh.Rename(o.Name)
 	sh.bound.Store(&o.Bound)
-	if sh.current().wantsMaintenance() {
+	// Since may go further by now than when the shard was last written to.
+	if sh.MayWantMaintenance() {
 		c.wake(sh)
 	}
 	return sh, nil

@@ -1,0 +1,128 @@
+package collection_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/collection"
+	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
+)
+
+// latch holds one commit up, once it is armed, until it is let go.
+type latch struct {
+	consensus.Store
+	armed           atomic.Bool
+	arrived, letOff chan struct{}
+}
+
+func (l *latch) Commit(ctx context.Context, units []consensus.Unit) ([]consensus.Outcome, error) {
+	if l.armed.CompareAndSwap(true, false) {
+		close(l.arrived)
+		<-l.letOff
+	}
+	return l.Store.Commit(ctx, units)
+}
+
+// TestAHundredShardsAppendWithTwoFsyncs: the first may go alone; all that come while it is being written share the next.
+func TestAHundredShardsAppendWithTwoFsyncs(t *testing.T) {
+	ctx := context.Background()
+	w, reg := onDisk(t)
+	l := &latch{Store: w.consensus, arrived: make(chan struct{}), letOff: make(chan struct{})}
+	w.consensus = l
+	set := w.open(t)
+	var units []txn.Unit
+	for i := range 100 {
+		id := tvc.ID{Class: 'u', N: uint64(i + 1)}
+		sh := create(t, set, collection.Desc{ID: id, Shard: shard.ID(id.String()), Name: id.String()}, 0)
+		units = append(units, txn.Unit{Ops: []shard.Op{shard.Append{Shard: sh, Upper: 10,
+			Written: []*shard.Written{write(t, sh, ints([3]int64{int64(i), 7, 1}))}}}})
+	}
+	before := counter(t, reg, "tributary_storage_fsyncs_total")
+	l.armed.Store(true)
+	var wg sync.WaitGroup
+	for _, u := range units {
+		wg.Go(func() {
+			if out, err := set.Group().Do(ctx, u); err != nil || !out.Done() {
+				t.Error(out.Refused, err)
+			}
+		})
+	}
+	<-l.arrived
+	for set.Group().Waiting() < len(units)-1 {
+		runtime.Gosched()
+	}
+	close(l.letOff)
+	wg.Wait()
+	if n := counter(t, reg, "tributary_storage_fsyncs_total") - before; n > 2 {
+		t.Errorf("%v fsyncs for %d appends", n, len(units))
+	}
+	if err := set.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// weighing counts what a store is given to keep.
+type weighing struct {
+	consensus.Store
+	bytes atomic.Int64
+}
+
+func (w *weighing) Commit(ctx context.Context, units []consensus.Unit) ([]consensus.Outcome, error) {
+	for _, u := range units {
+		for _, e := range u {
+			if e.Data != nil {
+				w.bytes.Add(int64(len(e.Key) + 8 + len(e.Data)))
+			}
+		}
+	}
+	return w.Store.Commit(ctx, units)
+}
+
+// fixedAppendBytes bounds what an append costs in the registers beside its rows.
+const fixedAppendBytes = 150
+
+// TestAppendsAreLean: keys, versions, tokens and the oracle's marks that ride along included.
+func TestAppendsAreLean(t *testing.T) {
+	w := newWorld()
+	store := &weighing{Store: w.consensus}
+	w.consensus = store
+	set := w.open(t)
+	sh := create(t, set, collection.Desc{ID: u1, Shard: "u1", Name: "t"}, 0)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 2000 {
+		b := vec.NewBlock(twoInts.Kinds(), 0)
+		for range []int{0, 1, 2, 10, 100}[i%5] {
+			b.AppendRow(int64(rng.IntN(3)-1), vec.IntOf(rng.Int64()), vec.IntOf(rng.Int64N(100)))
+		}
+		written := write(t, sh, b)
+		w.now.add(10_000)
+		at := set.Oracle().WriteTime()
+		before := store.bytes.Load()
+		do(t, set, shard.Append{Shard: sh, AnyLower: true, Upper: tvc.After(at), Written: []*shard.Written{written}})
+		if n := store.bytes.Load() - before; n > fixedAppendBytes+written.Bytes() {
+			t.Fatalf("append %d takes %d bytes, its rows %d", i, n, written.Bytes())
+		}
+		if err := set.Oracle().ApplyWrite(context.Background(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestCompactionTakesTheSameMemoryForALargerShard: beside an object of each run, it takes what is being put at that
+// moment, which varies by some objects, but not what the larger shard has more.
+func TestCompactionTakesTheSameMemoryForALargerShard(t *testing.T) {
+	const n = 2
+	small, large := compactionPeak(t, n), compactionPeak(t, 8*n)
+	t.Logf("%d MiB for %d objects, %d MiB for %d", small>>20, n, large>>20, 8*n)
+	if large > small+7*n*objectBytes*3/4 {
+		t.Errorf("a compaction of %d objects takes %d bytes, of %d objects %d", n, small, 8*n, large)
+	}
+}
