@@ -38,6 +38,9 @@ const BlockRows = 1 << 16
 // BlockBytes is how many bytes a block of an object has at most, unless a single row has more.
 const BlockBytes = 4 << 20
 
+// blockOverhead is about what Arrow writes for a block of a few columns beside its data.
+const blockOverhead = 2 << 10
+
 // Encoder makes objects. It has scratch memory and belongs to one goroutine.
 type Encoder struct {
 	codec  *Codec
@@ -63,13 +66,16 @@ func (e *Encoder) Encode(blocks []*vec.Block, o EncodeOptions) ([]byte, error) {
 	if len(blocks) == 0 {
 		return nil, errors.New("encode an object without rows")
 	}
-	rows := 0
+	rows, size := 0, headerSize
 	withDiffs := false
 	for _, b := range blocks {
 		rows += b.Len
+		size += b.Size() + blockOverhead
 		withDiffs = withDiffs || b.Diffs != nil
 	}
 	e.buf.Reset()
+	// A buffer that grows by doubling may end up at twice what it holds, and is kept.
+	e.buf.Grow(size)
 	var header [headerSize]byte
 	e.buf.Write(header[:])
 	if err := e.writeArrow(blocks, withDiffs); err != nil {

@@ -142,8 +142,8 @@ func (w *Writer) flush(ctx context.Context, last bool) error {
 		}
 	}
 	if rows == w.pending {
-		// The part keeps it.
-		w.pending = vec.NewBlock(w.kinds, 0)
+		// The part keeps it; the next one will have about as many rows.
+		w.pending = vec.NewBlock(w.kinds, rows.Len+rows.Len/8)
 	} else {
 		w.pending.Reset()
 		w.pending.Diffs, w.pending.Times = nil, nil
