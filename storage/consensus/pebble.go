@@ -89,6 +89,10 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		MemTableSize:       pebbleMemTable,
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
+		// Left alone, Pebble ends the process over a damaged table. Whoever reads it gets an error besides.
+		EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
+			o.Log.Error("a file of the consensus store is damaged", "file", info.Path, "details", info.Details)
+		}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
