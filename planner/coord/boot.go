@@ -136,11 +136,11 @@ func (c *Coord) writeCatalog(ctx context.Context, changes *catalog.Changes, ops 
 	w := c.store.NewWriter(shard.WriterOptions{})
 	if err := w.Add(ctx, changes.Rows()); err != nil {
 		w.Abort(context.WithoutCancel(ctx))
-		return err
+		return ofStorage(err)
 	}
 	written, err := w.Finish(ctx)
 	if err != nil {
-		return err
+		return ofStorage(err)
 	}
 	committing := context.WithoutCancel(ctx)
 	if err := context.Cause(ctx); err != nil {

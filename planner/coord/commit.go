@@ -3,7 +3,6 @@ package coord
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -315,21 +314,6 @@ func refusedError(p *pendingCommit, r *shard.Refusal) error {
 // droppedError is what who reads or writes a relation is told when it is gone.
 func droppedError(name string) error {
 	return pgerr.Newf(pgerr.UndefinedTable, "relation %q does not exist", name).WithDetail("It has just been dropped.")
-}
-
-// storeError is what a client is told of the store's failure.
-func (c *Coord) storeError(err error) error {
-	switch {
-	case errors.Is(err, txn.ErrIndeterminate):
-		return fmt.Errorf("%w: %w", pgerr.New(pgerr.IOError, "it is not known whether the change was made"), err)
-	case errors.Is(err, txn.ErrFenced):
-		return pgerr.New(pgerr.AdminShutdown, "another server has taken over this data; this one can write nothing any more")
-	case errors.Is(err, txn.ErrClosed):
-		return pgerr.New(pgerr.AdminShutdown, "the database system is shutting down")
-	case c.Err() != nil:
-		return pgerr.Newf(pgerr.IOError, "nothing can be written until the server is started anew: %v", c.Err())
-	}
-	return err
 }
 
 // sleep waits for some microseconds of the clock.

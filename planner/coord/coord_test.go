@@ -25,7 +25,14 @@ import (
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// A store that a full disk has broken cannot be closed: what Pebble runs stays.
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/cockroachdb/pebble/v2/record.(*LogWriter).flushLoop"),
+		goleak.IgnoreAnyFunction("github.com/cockroachdb/pebble/v2.(*cleanupManager).mainLoop"),
+		goleak.IgnoreAnyFunction("github.com/cockroachdb/pebble/v2.(*ConcurrencyLimitScheduler).periodicGranter"),
+		goleak.IgnoreAnyFunction("github.com/cockroachdb/pebble/v2/internal/genericcache.(*shard[...]).releaseLoop"))
+}
 
 // clock is a wall clock that moves a little whenever somebody looks at it.
 type clock struct {

@@ -5,6 +5,9 @@ import (
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
+// OfStorage gives an error of storage a client's code.
+func OfStorage(err error) error { return ofStorage(err) }
+
 // Set gives the collections.
 func (c *Coord) Set() *collection.Set { return c.set }
 

@@ -145,11 +145,12 @@ func (r *read) dropped(id tvc.ID) error {
 	return droppedError(it.Name)
 }
 
-// explain says of an error of a read of some collections that one of them was dropped, if that is why.
+// explain says of an error of a read of some collections that one of them was dropped, if that is why, and else what
+// has failed.
 func (r *read) explain(ids []tvc.ID, err error) error {
 	var told *pgerr.Error
 	if err == nil || !errors.Is(err, shard.ErrSealed) && !(errors.As(err, &told) && told.Code == pgerr.UndefinedObject) {
-		return err
+		return ofStorage(err)
 	}
 	for _, id := range ids {
 		if now := r.c.Catalog().Item(id); now == nil || now.Kind.Stored() && !r.c.isThere(id) {

@@ -81,7 +81,7 @@ func (t *tableRows) explain(err error) error {
 	if err != nil && t.shard.IsSealed() {
 		return droppedError(t.name)
 	}
-	return err
+	return ofStorage(err)
 }
 
 // Pending is Writes's.
