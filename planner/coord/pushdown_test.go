@@ -58,7 +58,7 @@ func TestFiltersLeaveOutPartsAndNothingElse(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	var queries []string
-	for range 150 {
+	for range 60 {
 		conds := make([]string, 1+rng.IntN(3))
 		for i := range conds {
 			conds[i] = condition(rng, "a")
@@ -125,7 +125,7 @@ func TestFiltersLeaveOutPartsAndNothingElse(t *testing.T) {
 	c.fails(t, "SELECT count(*) FROM v WHERE i > 100000", "22012", "division by zero")
 	c.must(t, "DELETE FROM t WHERE i = -1")
 	compare("after an error")
-	if good < 500 || failed < 50 {
+	if good < 200 || failed < 15 {
 		t.Errorf("%d answers and %d errors", good, failed)
 	}
 	// A view begins with what its filter wants, and goes on.
