@@ -17,7 +17,7 @@ import (
 	"github.com/tributary-db/tributary/storage/storagetest"
 )
 
-// crashSeed in the environment makes TestCrashes run one seed, crashSeeds so many.
+// crashSeed in the environment makes TestCrashes and TestTroubles run one seed, crashSeeds so many (from crashSeed on).
 const (
 	crashSeed  = "TRIBUTARY_CRASH_SEED"
 	crashSeeds = "TRIBUTARY_CRASH_SEEDS"
@@ -27,25 +27,7 @@ const (
 // several tables and DDL, and starts the next one on what a power cut leaves of the disk: all that was acknowledged
 // is there, what was under way happened whole or not at all, and views are their queries.
 func TestCrashes(t *testing.T) {
-	seeds := 12
-	if testing.Short() {
-		seeds = 3
-	}
-	first := uint64(time.Now().UnixNano())
-	if text := os.Getenv(crashSeed); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, seeds = n, 1
-	}
-	if text := os.Getenv(crashSeeds); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds = n
-	}
+	first, seeds := seedsOf(t, 12, 3, uint64(time.Now().UnixNano()))
 	died := 0
 	for i := range seeds {
 		h := newHistory(t, first+uint64(i))
@@ -107,6 +89,95 @@ func (h *history) fatalf(format string, args ...any) {
 
 // errDied ends the statements of a server that has died.
 var errDied = errors.New("the server has died")
+
+// troubled is a life over bad stores, which ends by chance in a way of its own: the server dies, finds the disk full, or is
+// fenced by a successor. It gives how many statements failed.
+func (h *history) troubled(steps int) (failures int) {
+	h.t.Helper()
+	h.clock = h.clock.later()
+	s, err := boot(h.t, bootOptions{disk: h.disk, clock: h.clock})
+	if err != nil {
+		h.fatalf("boot: %v", err)
+	}
+	ctx := context.Background()
+	c := s.connect()
+	if err := h.settle(ctx, s, c); err != nil {
+		h.fatalf("%v", err)
+	}
+	s.stores.Faults.Follow(storagetest.Fate(h.r.Uint64(), 15, s.stores.Faults.Calls(), 100))
+	for range steps {
+		sql, next := h.is.step(h.r)
+		_, err := c.run(ctx, sql)
+		if err == nil {
+			h.is = next
+			continue
+		}
+		failures++
+		if isDown(s) {
+			// It may have been what was under way.
+			h.doubt = next
+			break
+		}
+		if _, err := c.run(ctx, "ROLLBACK"); err != nil && isDown(s) {
+			break
+		}
+	}
+	s.die()
+	h.crash()
+	return failures
+}
+
+// isDown says whether the server has noticed that it can do nothing any more.
+func isDown(s *server) bool {
+	select {
+	case <-s.coord.Failed():
+		return true
+	default:
+		return s.stores.Faults.IsDead()
+	}
+}
+
+// TestTroubles has servers work over stores that fail, lie, dawdle and reorder, and end in their own ways: one dies, one finds
+// the disk full, one is fenced (it has lost its lease, which here is the epoch). What a client was told is so, of the catalog
+// and of tables; what is under way when a server ends happens whole or not at all.
+func TestTroubles(t *testing.T) {
+	first, seeds := seedsOf(t, 50, 10, 0)
+	failures := 0
+	for i := range seeds {
+		h := newHistory(t, first+uint64(i))
+		for range 2 {
+			failures += h.troubled(8)
+		}
+		h.life(live, 1)
+		h.check()
+	}
+	if failures == 0 {
+		t.Error("nothing failed")
+	}
+}
+
+// seedsOf gives the first of the seeds, and how many there are.
+func seedsOf(t *testing.T, seeds, short int, first uint64) (uint64, int) {
+	t.Helper()
+	if testing.Short() {
+		seeds = short
+	}
+	if text := os.Getenv(crashSeed); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, seeds = n, 1
+	}
+	if text := os.Getenv(crashSeeds); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = n
+	}
+	return first, seeds
+}
 
 // life starts a server, holds what it finds against what is known, and works until it dies, or some steps are done. It
 // gives how often it died.

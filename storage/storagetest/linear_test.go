@@ -424,6 +424,8 @@ func (c *crowd) life(t *testing.T, rng *rand.Rand, seed uint64, disk *storagetes
 		c.work(9, all)
 	} else {
 		c.work(4, all)
+		// There is one successor, who meets no other.
+		p.Faults.Follow(storagetest.Random(rng.Uint64(), 20))
 		c.succeeded(t, p, process, m)
 	}
 	disk = disk.Crash(rng.Uint64(), 50*rng.IntN(2))
