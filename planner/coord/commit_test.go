@@ -90,8 +90,55 @@ func TestDDLOutlivesItsClient(t *testing.T) {
 	c.want(t, "SELECT * FROM u", "1")
 }
 
+// TestAWriteIsAnsweredWhenItIsDurableAndApplied: of what must be kept, this is: a client's write is answered only after its
+// commit is durable and the oracle has applied it, so that whoever reads next has it.
+func TestAWriteIsAnsweredWhenItIsDurableAndApplied(t *testing.T) {
+	g := newGate()
+	s := start(t, bootOptions{gate: g})
+	c := s.connect()
+	c.must(t, "CREATE TABLE t (a int)")
+	answered := make(chan error, 1)
+	insert := func() {
+		_, err := c.run(context.Background(), "INSERT INTO t VALUES (1)")
+		answered <- err
+	}
+	notYet := func(when string) {
+		t.Helper()
+		select {
+		case err := <-answered:
+			t.Fatalf("INSERT was answered %s: %v", when, err)
+		default:
+		}
+	}
+	// An earlier write is in flight, so that none can be applied; then the commit hangs.
+	oracle, sh := s.coord.Set().Oracle(), s.shard("t")
+	earlier := oracle.WriteTime()
+	g.held.Store(true)
+	go insert()
+	<-g.arrived
+	notYet("before it was durable")
+	if upper := sh.Upper(); upper > tvc.Frontier(earlier) {
+		t.Fatalf("upper %v shows what is not durable", upper)
+	}
+	g.release()
+	if err := sh.WaitPast(context.Background(), earlier); err != nil {
+		t.Fatal(err)
+	}
+	notYet("before it was applied")
+	if closed := oracle.Closed(); closed >= earlier {
+		t.Fatalf("%d is closed, and %d is in flight", closed, earlier)
+	}
+	oracle.Forget(earlier)
+	if err := <-answered; err != nil {
+		t.Fatal(err)
+	}
+	s.connect().want(t, "SELECT a FROM t", "1")
+}
+
 // TestAnUnknownOutcomeStopsTheServer: if it is not known whether the catalog was changed, nothing is taken back,
 // nothing more is written, and the next boot finds out.
+//
+// Of what must be kept, this is: an ambiguous case stops, it never guesses.
 func TestAnUnknownOutcomeStopsTheServer(t *testing.T) {
 	for _, verdict := range []storagetest.Verdict{storagetest.Lose, storagetest.Hide} {
 		disk := storagetest.NewDisk()

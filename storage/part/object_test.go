@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/part"
+	"github.com/tributary-db/tributary/storage/part/parttest"
 )
 
 var rewriteFossils = flag.Bool("rewrite-fossils", false, "write the golden objects of the current version anew")
@@ -248,12 +249,31 @@ func TestFossils(t *testing.T) {
 	}
 }
 
+// addFossils adds the golden files, and damaged variants of them, to what a fuzz test begins with.
+func addFossils(f *testing.F, pattern string) {
+	names, err := filepath.Glob(filepath.Join("testdata", "v*", pattern))
+	if err != nil || len(names) == 0 {
+		f.Fatal(names, err)
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+		for _, d := range parttest.Damaged(data, 100) {
+			f.Add(d)
+		}
+	}
+}
+
 func FuzzOpen(f *testing.F) {
 	c := newCodec(f)
 	b := fossilBlock()
 	for _, compress := range []bool{false, true} {
 		f.Add(encode(f, c, cut(b, 3), part.EncodeOptions{Compress: compress}))
 	}
+	addFossils(f, "*.part")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) >= 64 {
 			// Make the checksum fit, so that what lies behind it is tried.
@@ -280,6 +300,7 @@ func FuzzDecodeInline(f *testing.F) {
 	b := fossilBlock()
 	f.Add(part.AppendInline(nil, b))
 	f.Add(part.AppendInline(nil, &vec.Block{Len: b.Len, Cols: b.Cols}))
+	addFossils(f, "*.inline")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := part.DecodeInline(data, b.Kinds())
 		if err != nil {
@@ -293,7 +314,11 @@ func FuzzDecodeInline(f *testing.F) {
 }
 
 func FuzzDecodeStats(f *testing.F) {
-	f.Add(part.AppendStats(nil, part.StatsOf([]*vec.Block{fossilBlock()})))
+	stats := part.AppendStats(nil, part.StatsOf([]*vec.Block{fossilBlock()}))
+	f.Add(stats)
+	for _, d := range parttest.Damaged(stats, 500) {
+		f.Add(d)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, _, err := part.DecodeStats(data)
 		if err == nil {

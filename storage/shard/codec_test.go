@@ -15,6 +15,7 @@ import (
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/part"
+	"github.com/tributary-db/tributary/storage/part/parttest"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -122,9 +123,36 @@ func TestEntryNoticesEveryFlippedBit(t *testing.T) {
 	}
 }
 
+// readFossils gives what version 1 wrote: entries, and a rollup.
+func readFossils(tb testing.TB) (entries [][]byte, rollup []byte) {
+	tb.Helper()
+	log, err := os.ReadFile(filepath.Join("testdata", "v1", "entries"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for len(log) > 0 {
+		n, w := binary.Uvarint(log)
+		entries = append(entries, log[w:w+int(n)])
+		log = log[w+int(n):]
+	}
+	if rollup, err = os.ReadFile(filepath.Join("testdata", "v1", "rollup")); err != nil {
+		tb.Fatal(err)
+	}
+	return entries, rollup
+}
+
+// addWithDamage adds bytes, and variants of them, to what a fuzz test begins with.
+func addWithDamage(f *testing.F, data []byte) {
+	f.Add(data)
+	for _, d := range parttest.Damaged(data, 200) {
+		f.Add(d)
+	}
+}
+
 func FuzzDecodeEntry(f *testing.F) {
-	for _, records := range fossilRecords() {
-		f.Add(encodeEntry(Token{1, 2}, records))
+	entries, _ := readFossils(f)
+	for _, e := range entries {
+		addWithDamage(f, e)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) >= 5 {
@@ -144,6 +172,8 @@ func FuzzDecodeEntry(f *testing.F) {
 }
 
 func FuzzDecodeRollup(f *testing.F) {
+	_, rollup := readFossils(f)
+	addWithDamage(f, rollup)
 	var st *state
 	for _, records := range fossilRecords() {
 		st = st.apply(records)

@@ -122,6 +122,10 @@ func schemaOf(columns string, errors bool) Schema {
 	return s
 }
 
+// TestStateMachine drives the pure state by scripts, each of whose answers is written down.
+//
+// Of what must be kept, this is: upper moves only by an append whose lower is the upper (append.txt); since only forward, and
+// only as far as its bound (since.txt); an append has a token, and one that is repeated has no second effect (token.txt).
 func TestStateMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/state", func(t *testing.T, path string) {
 		m := &machine{t: t}

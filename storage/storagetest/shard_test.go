@@ -198,6 +198,8 @@ func TestListenersNeedNotFetchWhatWasJustAppended(t *testing.T) {
 	x.p.Stop(t)
 }
 
+// TestScansKeepWhatTheyRead: of what must be kept, this is: an object is deleted only when no version that anybody still reads
+// names it.
 func TestScansKeepWhatTheyRead(t *testing.T) {
 	ctx := context.Background()
 	disk := storagetest.NewDisk()

@@ -345,6 +345,8 @@ func TestAPredecessorIsFenced(t *testing.T) {
 
 // TestTwoProcessesOfOneEpoch has two groups write to one shard, as replicas do: each append is done once or refused
 // with the upper that won.
+//
+// Of what must be kept, this is: everything goes through one versioned compare-and-set a shard.
 func TestTwoProcessesOfOneEpoch(t *testing.T) {
 	store, blobs := consensus.NewMemory(), blob.NewMemory()
 	set := openSet(t, store, blobs)
