@@ -204,6 +204,9 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 			x.create.Subscribe.Feed.Fail(errReplicaGone)
 		}
 	}
+	if len(gone) > 0 {
+		c.succeedLocked(x)
+	}
 	if x.create.Subscribe == nil {
 		for _, r := range added {
 			c.startLocked(x, r)
@@ -213,11 +216,30 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 	c.notifyAll(x)
 }
 
+// succeedLocked has one of the replicas that a view still runs on append to it, after another one, which may have done so,
+// has ended. If there is one that does so already, it wins or loses that race, and nothing else comes of it.
+func (c *Controller) succeedLocked(x *coll) {
+	if x.create.View == nil {
+		return
+	}
+	for _, r := range c.mu.clusters[x.cluster] {
+		if run := x.runs[r]; run != nil && run.err == nil {
+			r.engine.TakeOver(x.id)
+			return
+		}
+	}
+}
+
 // startLocked starts a dataflow on a replica: from where its output, or what it holds, stands now.
 func (c *Controller) startLocked(x *coll, r *replica) {
 	cr := *x.create
 	if x.create.Index != nil {
 		cr.AsOf = max(cr.AsOf, tvc.Time(x.hold.Since()))
+	}
+	if x.create.View != nil {
+		view := *x.create.View
+		view.StandsBy = len(x.runs) > 0
+		cr.View = &view
 	}
 	out := x.output
 	if out == nil {

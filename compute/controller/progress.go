@@ -216,6 +216,7 @@ func (r *replica) Failed(id tvc.ID, err error) {
 		return
 	}
 	x.runs[r].err = brokenError(x.name, err)
+	c.succeedLocked(x)
 	c.lostLocked(x)
 	c.notifyAll(x)
 }

@@ -125,6 +125,17 @@ func (e *Engine) Wake(id tvc.ID) {
 	}
 }
 
+// TakeOver is protocol.Replica's.
+func (e *Engine) TakeOver(id tvc.ID) {
+	e.mu.Lock()
+	d := e.mu.running[id]
+	e.mu.Unlock()
+	if d != nil {
+		d.promoted.Store(true)
+		d.signal()
+	}
+}
+
 // Peek is protocol.Replica's.
 func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, error) {
 	e.mu.Lock()

@@ -46,6 +46,9 @@ type running struct {
 	reads   []protocol.Read
 	// differs says that a view's stored contents are not its query's: the next incarnation corrects them.
 	differs bool
+	// standsBy says that another replica appends to the view. promoted, which anybody may set, that it does no more.
+	standsBy bool
+	promoted atomic.Bool
 }
 
 // errDiffers ends an incarnation that has found its view's stored contents wrong.
@@ -55,6 +58,7 @@ func newRunning(e *Engine, c *protocol.Create) *running {
 	d := &running{e: e, c: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	d.ctx, d.cancel = context.WithCancel(e.ctx)
 	d.since.Store(uint64(c.AsOf))
+	d.standsBy = c.View != nil && c.View.StandsBy
 	return d
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/tributary-db/tributary/compute/protocol"
 	"github.com/tributary-db/tributary/compute/sink"
@@ -10,7 +11,7 @@ import (
 )
 
 // viewDriver moves a view's changes from its sink to its shard: one append at a time, the next one
-// gathering meanwhile.
+// gathering meanwhile. race.go has what it does when another replica was faster.
 type viewDriver struct {
 	d     *running
 	shard *shard.Shard
@@ -18,11 +19,13 @@ type viewDriver struct {
 	app   *sink.Appender
 	o     sink.ViewOptions
 	start startMode
-	// lower is through where the shard has been appended to.
+	// lower is through where the shard is known to hold what the dataflow has computed, and own the fingerprint of that.
 	lower  tvc.Frontier
+	own    tvc.Fingerprint
 	flying *flight
 	landed chan error // one slot
 	reads  []protocol.Read
+	race   race
 }
 
 // startMode says what the first tick's result is for.
@@ -51,7 +54,8 @@ const (
 
 // flight is an append under way.
 type flight struct {
-	upper   tvc.Frontier
+	iv      *sink.Interval
+	content tvc.Fingerprint
 	through []protocol.Read
 }
 
@@ -61,16 +65,18 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 	if !ok {
 		return nil, 0, errDropped
 	}
-	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), lower: sh.Upper(), start: verify}
+	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), start: verify}
+	v.own, v.lower = sh.Fingerprint()
 	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, Settings: d.e.o.Settings,
 		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: d.name, Log: d.e.o.Log}
 	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
 	switch {
 	case d.c.View.Fresh && v.lower == tvc.Frontier(d.c.AsOf):
 		v.start = first
+		v.sink.StandBy(d.standsBy)
 		return v, d.c.AsOf, nil
 	case d.differs:
-		d.differs, v.start = false, correct
+		d.differs, d.standsBy, v.start = false, false, correct
 		return v, max(d.e.o.Inputs.Closed(), v.lower.Last()), nil
 	}
 	v.sink.CountOnly(true)
@@ -82,6 +88,9 @@ func (v *viewDriver) emit(ctx context.Context) error {
 	switch v.start {
 	case first:
 		v.start = started
+		if d := v.d; d.standsBy {
+			return v.next(ctx)
+		}
 		return v.launch(ctx)
 	case verify:
 		return v.verify(ctx)
@@ -101,6 +110,8 @@ func (v *viewDriver) next(ctx context.Context) error {
 	switch {
 	case v.flying != nil:
 		return nil
+	case v.d.standsBy, v.shard.Upper() > v.lower:
+		return v.follow(ctx)
 	case v.sink.Dirty(), v.holdsBack():
 		return v.launch(ctx)
 	}
@@ -110,6 +121,9 @@ func (v *viewDriver) next(ctx context.Context) error {
 
 // holdsBack says whether the inputs have waited long enough for the view to move on.
 func (v *viewDriver) holdsBack() bool {
+	if v.d.upper <= v.lower {
+		return false
+	}
 	behind := v.d.upper - v.lower
 	return v.d.taken >= heldUpdates && behind > heldLeast || v.d.taken > 0 && behind > heldMost
 }
@@ -120,7 +134,7 @@ func (v *viewDriver) launch(ctx context.Context) error {
 	iv.Lower, iv.Upper = v.lower, v.d.upper
 	v.d.taken = 0
 	v.reads = v.d.through(v.reads[:0])
-	v.flying = &flight{upper: iv.Upper, through: v.reads}
+	v.flying = &flight{iv: iv, content: iv.Content(), through: v.reads}
 	v.d.e.wg.Go(func() {
 		v.landed <- ofStorage(v.app.Append(ctx, iv))
 		v.d.signal()
@@ -131,40 +145,55 @@ func (v *viewDriver) launch(ctx context.Context) error {
 // settle takes note of an append that is over, and goes on.
 func (v *viewDriver) settle(ctx context.Context) error {
 	if v.flying == nil {
+		if v.start == started && v.d.standsBy && v.called() {
+			return v.follow(ctx)
+		}
 		return nil
 	}
 	select {
 	case err := <-v.landed:
 		f := v.flying
 		v.flying = nil
-		if err != nil {
+		var lost *sink.LostError
+		switch {
+		case errors.As(err, &lost):
+			v.race.lost = f.iv
+		case err != nil:
 			return err
+		default:
+			v.lower, v.own = f.iv.Upper, v.own.Add(f.content)
+			v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: f.through, Upper: v.lower})
 		}
-		v.lower = f.upper
-		v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: f.through, Upper: f.upper})
 		return v.next(ctx)
 	default:
 		return nil
 	}
 }
 
-// verify compares what was computed with what is stored, by their fingerprints.
+// verify compares what was computed with what is stored, by their fingerprints. If somebody else has appended
+// meanwhile, that is done once the dataflow has got as far as they.
 func (v *viewDriver) verify(ctx context.Context) error {
 	v.start = started
 	iv := v.sink.Seal()
-	content := iv.Content()
+	v.own, v.lower = iv.Content(), v.d.upper
 	iv.Discard(ctx, v.o.Staging)
 	v.sink.CountOnly(false)
-	stored, upper := v.shard.Fingerprint()
-	if upper != v.d.upper {
-		return &sink.LostError{Upper: upper}
-	}
-	if content != stored {
-		v.d.differs = true
-		v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name())
-		return errDiffers
+	if stored, upper := v.shard.Fingerprint(); upper == v.lower {
+		if err := v.compare(stored); err != nil {
+			return err
+		}
 	}
 	return v.next(ctx)
+}
+
+// compare holds what is stored below lower against what the dataflow has computed.
+func (v *viewDriver) compare(stored tvc.Fingerprint) error {
+	if v.own == stored {
+		return nil
+	}
+	v.d.differs = true
+	v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name())
+	return errDiffers
 }
 
 // takeBack adds the stored contents, negated, to the open interval.
@@ -190,7 +219,9 @@ func (v *viewDriver) close(cancel context.CancelFunc) {
 	cancel()
 	if v.flying != nil {
 		<-v.landed
+		v.flying.iv.Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
 		v.flying = nil
 	}
+	v.race.close(context.WithoutCancel(v.d.ctx), v.o.Staging)
 	v.sink.Seal().Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
 }

@@ -30,6 +30,8 @@ type Replica interface {
 	Compact(id tvc.ID, since tvc.Frontier)
 	// Wake says that an input of a dataflow may have become complete further than before.
 	Wake(id tvc.ID)
+	// TakeOver says that the replica that a view's dataflow may have stood by for does no more.
+	TakeOver(id tvc.ID)
 	// Peek reads an index, which must be complete through the time and not compacted past it. ErrNotReady
 	// if it has begun anew meanwhile.
 	Peek(ctx context.Context, p *Peek) (Rows, error)
@@ -55,6 +57,9 @@ type View struct {
 	// Fresh says that the shard has no contents yet; else it has those below its upper, which is
 	// AsOf + 1.
 	Fresh bool
+	// StandsBy says that another replica writes to the shard: this one computes the same, and takes over when the
+	// other one does not go on.
+	StandsBy bool
 }
 
 // Index makes the dataflow an index by some of its columns.

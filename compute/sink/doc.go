@@ -16,6 +16,8 @@
 //	V4  the threshold is read once per worker and interval; workers may differ.
 //	V5  after a restart nothing is written unless the view's stored contents differ from what the dataflow
 //	    computes, which is found out by fingerprints alone.
+//	V6  who stands by for another replica, or has lost a race for an append, drops what the other has appended
+//	    once its own fingerprint there is the stored one, and reads nothing back.
 //
 // A sink is driven by its dataflow's goroutine; Feed and Appender say for themselves who may call them.
 package sink

@@ -43,11 +43,16 @@ func NewAppender(o ViewOptions, group *txn.Group) *Appender {
 }
 
 // Append appends an interval (promises V1 and V2). On an error nothing was appended, unless it is
-// txn.ErrIndeterminate or tells of a panic; the interval is used up either way. What a panic leaves in the store
-// goes with the next process's sweep.
+// txn.ErrIndeterminate or tells of a panic. The interval is used up, unless the error is a LostError: then what was
+// staged is still in it, and it is owed a View.DropBelow or a Discard. What a panic leaves in the store goes with
+// the next process's sweep.
 func (a *Appender) Append(ctx context.Context, iv *Interval) error {
-	defer iv.Discard(ctx, a.o.Staging)
-	return a.attempt(func() error { return a.append(ctx, iv) })
+	err := a.attempt(func() error { return a.append(ctx, iv) })
+	var lost *LostError
+	if !errors.As(err, &lost) {
+		iv.Discard(ctx, a.o.Staging)
+	}
+	return err
 }
 
 // attempt calls f and makes an error of a panic, so that it ends this view's dataflow and not the process.
@@ -68,7 +73,6 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		want.add(iv.reports[i].totals)
 	}
 	written, err := a.write(ctx, iv)
-	iv.Discard(ctx, a.o.Staging)
 	if err == nil {
 		err = a.conserved(written, want)
 	}

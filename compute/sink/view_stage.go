@@ -36,6 +36,10 @@ type report struct {
 	writer *shard.Writer
 	totals totals
 	bytes  int64 // taken from the budget
+	// away are the sums of the rows that are not staged any more, whose times are from awayFrom to awayTo: the writer
+	// has them, or, if the view stands by, nobody.
+	away             totals
+	awayFrom, awayTo tvc.Time
 }
 
 // stage is a worker's side of the open interval.
@@ -66,6 +70,8 @@ type View struct {
 	shares []stage
 	// countOnly: see CountOnly.
 	countOnly bool
+	// standsBy: see StandBy.
+	standsBy bool
 }
 
 // ViewOptions are what a view sink works with.
@@ -172,16 +178,9 @@ func (v *View) TakeBack(b *vec.Block, at tvc.Time) error {
 
 // put adds rows to a worker's side of the interval.
 func (v *View) put(s *stage, b *vec.Block) error {
-	if !s.open {
-		s.open = true
-		s.limit = sharedBatchMaxBytes.Get(v.o.Settings)
-		s.alone = s.limit == 0
-		if s.alone {
-			s.limit = aloneBytes
-		}
-	}
+	v.begin(s)
 	at := uint64(s.tick.At)
-	s.count(b)
+	s.totals.add(sumsOf(s.fp, b, s.tick.At))
 	if v.countOnly {
 		return nil
 	}
@@ -195,7 +194,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 			s.staged.Times = append(s.staged.Times, at)
 		}
 	}
-	size := int64(b.Size() + 8*b.Len)
+	size := stagedBytes(b)
 	granted := v.o.Staging.take(size)
 	if granted {
 		s.bytes += size
@@ -206,32 +205,57 @@ func (v *View) put(s *stage, b *vec.Block) error {
 	return v.spill(s)
 }
 
+// begin opens a worker's side of the interval, if it is not open.
+func (v *View) begin(s *stage) {
+	if s.open {
+		return
+	}
+	s.open = true
+	s.limit = sharedBatchMaxBytes.Get(v.o.Settings)
+	s.alone = s.limit == 0
+	if s.alone {
+		s.limit = aloneBytes
+	}
+}
+
+// stagedBytes is what rows take when they are staged.
+func stagedBytes(b *vec.Block) int64 { return int64(b.Size() + 8*b.Len) }
+
 // aloneBytes is what a worker that does not share gathers before it writes.
 const aloneBytes = 1 << 20
 
-// spill hands what a worker has staged to a writer of its own.
+// spill hands what a worker has staged to a writer of its own, or drops it if the view stands by.
 func (v *View) spill(s *stage) error {
-	if s.writer == nil {
-		s.writer = v.o.Shard.NewWriter(shard.WriterOptions{})
+	from, to := tvc.Time(slices.Min(s.staged.Times)), tvc.Time(slices.Max(s.staged.Times))
+	if s.away.rows > 0 {
+		from, to = min(from, s.awayFrom), max(to, s.awayTo)
 	}
-	err := s.writer.Add(v.ctx, s.staged)
+	gone := s.writer == nil && (v.standsBy || s.away.rows > 0)
+	s.away, s.awayFrom, s.awayTo = s.totals, from, to
+	var err error
+	if !gone {
+		if s.writer == nil {
+			s.writer = v.o.Shard.NewWriter(shard.WriterOptions{})
+		}
+		err = s.writer.Add(v.ctx, s.staged)
+	}
 	s.staged.Reset()
 	v.o.Staging.give(s.bytes)
 	s.bytes = 0
 	return err
 }
 
-// count adds a block to the totals.
-func (s *stage) count(b *vec.Block) {
+// sumsOf gives the sums of a block, whose rows are at the given time if they have none of their own.
+func sumsOf(fp *tvc.Fingerprinter, b *vec.Block, at tvc.Time) totals {
 	t := totals{rows: int64(b.Len), diffSum: int64(b.Len)}
-	t.content, t.moves = s.fp.Both(b, s.tick.At)
+	t.content, t.moves = fp.Both(b, at)
 	if b.Diffs != nil {
 		t.diffSum = 0
 	}
 	for _, d := range b.Diffs {
 		t.diffSum += d
 	}
-	s.totals.add(t)
+	return t
 }
 
 // Emit is dataflow.Operator's.

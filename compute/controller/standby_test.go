@@ -1,0 +1,173 @@
+package controller_test
+
+import (
+	mrand "math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tributary-db/tributary/compute/plan"
+	"github.com/tributary-db/tributary/compute/plan/plantest"
+	"github.com/tributary-db/tributary/sql/scalar"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// labelled sums a metric's series that have a label; 0 if there are none.
+func (e *env) labelled(name, label, value string) float64 {
+	e.t.Helper()
+	families, err := e.reg.Gather()
+	e.must(err)
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.Metric {
+			for _, l := range m.Label {
+				if l.GetName() == label && l.GetValue() == value {
+					sum += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return sum
+}
+
+// TestOneReplicaWrites: of several replicas one puts objects and appends; when it goes, another does.
+func TestOneReplicaWrites(t *testing.T) {
+	e := newEnv(t, 1)
+	e.must(e.sets.Set("storage_inline_append_max_bytes", "0"))
+	r := mrand.New(mrand.NewPCG(5, 5))
+	a := e.table(1)
+	e.c.SetCluster(cluster, replica(1, 1), replica(2, 4), replica(3, 2))
+	g := e.view(10, groups(a))
+	p := e.view(11, pick(g))
+	write := func(n int) {
+		for range n {
+			e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
+			e.check(g, groups(a), e.live)
+		}
+		e.check(p, pick(g), map[tvc.ID]plantest.Rows{g: plantest.Eval(groups(a), e.live, nil).Rows})
+	}
+	write(40)
+	e.c.SetCluster(cluster, replica(2, 4), replica(3, 2))
+	write(20)
+	e.c.SetCluster(cluster, replica(3, 2))
+	write(20)
+	for _, view := range []tvc.ID{g, p} {
+		name := view.String()
+		put := e.labelled("tributary_storage_objects_put_total", "collection", name) // by compaction too
+		compacted := e.origin("compaction", name) + e.origin("rollup", name)
+		appended := e.labelled("tributary_sink_parts_total", "view", name)
+		refused := e.labelled("tributary_sink_refused_total", "view", name)
+		t.Logf("%s: %v parts appended, %v objects put by appends, %v appends refused", name, appended, put-compacted, refused)
+		// A replica that waits for longer than it has patience tries; on a busy machine that may be.
+		if appended < 20 || put-compacted > appended+appended/10+4 || refused > appended/10+4 {
+			t.Errorf("%s: the replicas do each other's work", name)
+		}
+	}
+}
+
+// origin counts the objects put for a collection by somebody's work.
+func (e *env) origin(origin, collection string) float64 {
+	e.t.Helper()
+	families, err := e.reg.Gather()
+	e.must(err)
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() != "tributary_storage_objects_put_total" {
+			continue
+		}
+		for _, m := range f.Metric {
+			found := 0
+			for _, l := range m.Label {
+				if l.GetValue() == origin || l.GetValue() == collection {
+					found++
+				}
+			}
+			if found == 2 {
+				sum += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return sum
+}
+
+// special counts like count, but does something else where a group has 13 rows, and gives what that gives.
+func special(in tvc.ID, thirteen func() int64) *plan.Dataflow {
+	agg := &scalar.Agg{Name: "special", Ret: types.TInt8, Accum: &scalar.Accum{
+		Update: count.Accum.Update,
+		Result: func(_ []uint64, rows int64) (vec.Datum, error) {
+			if rows == 13 {
+				return vec.IntOf(thirteen()), nil
+			}
+			return vec.IntOf(rows), nil
+		}}}
+	return &plan.Dataflow{Name: "special", Nodes: []plan.Node{
+		{Op: &plan.Get{ID: in}, Cols: two},
+		{Op: &plan.Reduce{Keys: 1, Aggs: []plan.Agg{{Func: agg, Filter: -1}}}, Inputs: []plan.NodeID{0}, Cols: two},
+	}}
+}
+
+// TestAWrongReplicaIsCorrected: when one of two replicas computes something else, once, whichever it is, the other finds
+// out by its fingerprint, and the view is right in the end.
+func TestAWrongReplicaIsCorrected(t *testing.T) {
+	for wrong := range int64(2) {
+		e := newEnv(t, 1)
+		r := mrand.New(mrand.NewPCG(6, 6))
+		var asked atomic.Int64
+		lying := func() int64 {
+			if asked.Add(1) == wrong+1 {
+				return 14
+			}
+			return 13
+		}
+		truth := func() int64 { return 13 }
+		a := e.table(1)
+		e.c.SetCluster(cluster, replica(1, 1), replica(2, 2))
+		v := e.view(10, special(a, lying))
+		e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
+		e.check(v, special(a, truth), e.live)
+		e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+		// Both have been asked once the second answer is there; the correction takes a moment.
+		for tries := 0; ; tries++ {
+			e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 1)})
+			got, err := e.read(v)
+			e.must(err)
+			if got.String() == plantest.Eval(special(a, truth), e.live, nil).Rows.String() && asked.Load() > 1 {
+				break
+			}
+			if tries == 5000 {
+				t.Fatalf("the view stays wrong:\n%s", got)
+			}
+		}
+	}
+}
+
+// TestAStuckReplicaIsSucceeded: when one of two replicas no longer moves, though nobody says so, the other one appends.
+func TestAStuckReplicaIsSucceeded(t *testing.T) {
+	e := newEnv(t, 1)
+	r := mrand.New(mrand.NewPCG(7, 7))
+	var asked atomic.Int64
+	stuck := make(chan struct{})
+	t.Cleanup(func() { close(stuck) }) // before the environment's own, which waits for its dataflows
+	a := e.table(1)
+	e.c.SetCluster(cluster, replica(1, 1), replica(2, 2))
+	hang := func() int64 {
+		if asked.Add(1) == 1 {
+			<-stuck
+		}
+		return 13
+	}
+	v := e.view(10, special(a, hang))
+	e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
+	truth := func() int64 { return 13 }
+	e.check(v, special(a, truth), e.live)
+	e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+	for range 5 {
+		e.check(v, special(a, truth), e.live)
+		e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
+	}
+	e.check(v, special(a, truth), e.live)
+}

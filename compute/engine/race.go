@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/tributary-db/tributary/compute/sink"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// Of the replicas that compute a view, one appends what has changed, and the others stand by: they compute the same, put
+// nothing, and compare their own fingerprint with the stored one as far as the first has appended. There is no vote.
+// Who loses the race for an append stands by from then on; who stands by and has changes that nobody appends for a
+// while appends them. If two do, one of them loses.
+
+// A replica that stands by waits so long for another's append: one of changes, or the view's first.
+const (
+	patience      = time.Second
+	firstPatience = 10 * time.Second
+)
+
+// race is what a view's driver knows of the others.
+type race struct {
+	// lost is the interval whose append somebody else's was before; nil when it was dealt with.
+	lost *sink.Interval
+	// unwatch ends the watch on the view's own shard; nil if there is none.
+	unwatch func()
+	// timer runs while changes wait for somebody's append, and then sets due.
+	timer *time.Timer
+	due   atomic.Bool
+}
+
+func (r *race) close(ctx context.Context, b *sink.Budget) {
+	if r.lost != nil {
+		r.lost.Discard(ctx, b)
+		r.lost = nil
+	}
+	r.calm()
+	r.leave()
+}
+
+// calm ends the wait for an append.
+func (r *race) calm() {
+	if r.timer != nil {
+		r.timer.Stop()
+		r.timer = nil
+	}
+	r.due.Store(false)
+}
+
+func (r *race) leave() {
+	if r.unwatch != nil {
+		r.unwatch()
+		r.unwatch = nil
+	}
+}
+
+// called says whether a driver that stands by has something to do without a change of its own.
+func (v *viewDriver) called() bool {
+	return v.shard.Upper() > v.lower || v.race.due.Load() || v.sink.Dirty() && v.d.promoted.Load()
+}
+
+// follow goes on from where somebody else has appended, if they have; or appends after all, if they do not.
+func (v *viewDriver) follow(ctx context.Context) error {
+	v.d.standsBy = true
+	v.sink.StandBy(true)
+	if v.race.unwatch == nil {
+		v.race.unwatch = v.shard.Watch(v.d.wake)
+	}
+	stored, upper := v.shard.Fingerprint()
+	if upper > v.lower {
+		if !v.d.reaches(upper) {
+			v.race.calm()
+			return nil // the dataflow's own ticks come first
+		}
+		if err := v.concede(ctx, stored, upper); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !v.sink.Dirty() && !v.holdsBack():
+		v.race.calm()
+		v.d.progress()
+		return nil
+	case v.race.due.Load(), v.d.promoted.Swap(false):
+		return v.takeOver(ctx)
+	case v.race.timer == nil:
+		v.await()
+	}
+	return nil
+}
+
+// concede drops what somebody else has appended, up to upper, and compares what they have stored with what the dataflow
+// has computed.
+func (v *viewDriver) concede(ctx context.Context, stored tvc.Fingerprint, upper tvc.Frontier) error {
+	dropped, ok := v.sink.DropBelow(ctx, v.race.lost, upper)
+	if !ok {
+		return &sink.LostError{Upper: upper}
+	}
+	v.race.lost = nil
+	v.race.calm()
+	v.own, v.lower, v.d.taken = v.own.Add(dropped), upper, 0
+	return v.compare(stored)
+}
+
+// await begins to wait for somebody's append.
+func (v *viewDriver) await() {
+	wait := patience
+	if v.d.c.View.Fresh && v.lower == tvc.Frontier(v.d.c.AsOf) {
+		wait = firstPatience
+	}
+	v.race.timer = time.AfterFunc(wait, func() {
+		v.race.due.Store(true)
+		v.d.signal()
+	})
+}
+
+// takeOver appends what nobody else has.
+func (v *viewDriver) takeOver(ctx context.Context) error {
+	v.race.calm()
+	v.race.leave()
+	v.d.standsBy = false
+	v.sink.StandBy(false)
+	if !v.sink.IsWhole() {
+		return &sink.LostError{Upper: v.lower} // from the inputs, then
+	}
+	return v.launch(ctx)
+}
+
+// reaches says whether the dataflow has taken in all there is below a frontier.
+func (d *running) reaches(f tvc.Frontier) bool {
+	if f <= d.upper {
+		return true
+	}
+	bound, what := d.look(d.e.o.Inputs.Closed())
+	return bound >= f && (what == nothing || what == emptily)
+}

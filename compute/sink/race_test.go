@@ -1,0 +1,116 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// TestLostIntervalsGoOn: a view that was not the first to append drops what the first one has appended, wherever that ends,
+// has its fingerprint, and goes on with the rest; or says that it cannot, if rows were written that are on both sides.
+func TestLostIntervalsGoOn(t *testing.T) {
+	ctx := context.Background()
+	went, couldNot := 0, 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		e := newEnv(t, 1+rng.IntN(3))
+		e.set("compute_mv_sink_shared_batch_max_bytes", []string{"0", "2kB", "1MB"}[rng.IntN(3)])
+		leader, loser := e.newFlow(), e.newFlow()
+		loser.view.StandBy(rng.IntN(3) == 0)
+		// Ticks at 10, 20, …; the leader appends after some of them, the loser seals after another.
+		ticks, appended, sealed := 6, 1+rng.IntN(6), 1+rng.IntN(6)
+		var lost *Interval
+		var whole bool
+		var want []*vec.Block
+		for i := 1; i <= ticks; i++ {
+			b := rows(i*1000, 1+rng.IntN(120), 1)
+			want = append(want, b)
+			leader.tick(tvc.Time(10*i), b)
+			loser.tick(tvc.Time(10*i), b)
+			if i == sealed {
+				whole = loser.view.IsWhole()
+				lost = loser.seal()
+			}
+			if i == appended {
+				leader.append()
+			}
+		}
+		if sealed >= appended && whole {
+			lost.Lower = 0
+			var lostRace *LostError
+			if err := NewAppender(e.o, e.p.Set.Group()).Append(ctx, lost); !errors.As(err, &lostRace) {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		stored, upper := e.o.Shard.Fingerprint()
+		own, ok := loser.view.DropBelow(ctx, lost, upper)
+		if !ok {
+			couldNot++
+			lost.Discard(ctx, e.o.Staging)
+		} else {
+			went++
+			if own != stored {
+				t.Fatalf("seed %d: the fingerprint is %v, stored is %v", seed, own, stored)
+			}
+			if loser.view.IsWhole() {
+				loser.append()
+				e.holds(seed, want)
+			}
+		}
+		loser.view.Seal().Discard(ctx, e.o.Staging)
+		leader.view.Seal().Discard(ctx, e.o.Staging)
+		if n := e.o.Staging.used.Load(); n != 0 {
+			t.Fatalf("seed %d: %d bytes are staged", seed, n)
+		}
+	}
+	if went < 20 || couldNot < 2 {
+		t.Errorf("%d went on, %d could not: the cases are not mixed", went, couldNot)
+	}
+}
+
+// holds fails unless the view holds the rows of the blocks.
+func (e *env) holds(seed uint64, blocks []*vec.Block) {
+	e.tb.Helper()
+	want := ""
+	for _, b := range blocks {
+		for i := range b.Len {
+			want += fmt.Sprintf("%#v %d\n", append(b.Row(i, nil), vec.Null), b.Diff(i))
+		}
+	}
+	if got := e.contents(); got != want {
+		e.tb.Fatalf("seed %d: contents are\n%swant\n%s", seed, got, want)
+	}
+}
+
+// TestStandingByPutsNothing: a view that stands by keeps what it can stage, and of the rest the sums.
+func TestStandingByPutsNothing(t *testing.T) {
+	e := newEnv(t, 2)
+	f := e.newFlow()
+	f.view.StandBy(true)
+	f.tick(10, rows(0, 20, 1))
+	if !f.view.IsWhole() {
+		t.Error("a few rows were dropped")
+	}
+	f.tick(20, rows(1000, 5000, 1))
+	if f.view.IsWhole() {
+		t.Error("5000 rows were staged")
+	}
+	leader := e.newFlow()
+	leader.tick(10, rows(0, 20, 1))
+	leader.tick(20, rows(1000, 5000, 1))
+	leader.append()
+	before := e.puts
+	stored, upper := e.o.Shard.Fingerprint()
+	own, ok := f.view.DropBelow(context.Background(), nil, upper)
+	if !ok || own != stored {
+		t.Errorf("%v, %v; stored is %v", own, ok, stored)
+	}
+	if f.view.Dirty() || !f.view.IsWhole() || e.puts != before {
+		t.Errorf("something is left, or %d objects were put", e.puts-before)
+	}
+}

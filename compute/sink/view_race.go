@@ -1,0 +1,109 @@
+package sink
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// StandBy says whether another replica appends what this one computes too. Then nothing is written: what a worker cannot
+// stage is dropped, and only its sums are kept.
+func (v *View) StandBy(stands bool) { v.standsBy = stands }
+
+// IsWhole says whether all rows of the open interval are here, so that it can be appended: none was dropped while the
+// view stood by.
+func (v *View) IsWhole() bool {
+	return !slices.ContainsFunc(v.shares, func(s stage) bool { return s.away.rows > 0 && s.writer == nil })
+}
+
+// DropBelow drops what lies below upper, up to where somebody else has appended, and gives its fingerprint: of an
+// interval that was lost to them, if there is one, and of the open one, which then begins with what is left of the lost
+// one. It is false if rows below and past upper can no longer be told apart; then both are of no use.
+func (v *View) DropBelow(ctx context.Context, lost *Interval, upper tvc.Frontier) (dropped tvc.Fingerprint, ok bool) {
+	for w := range v.shares {
+		s := &v.shares[w]
+		if lost != nil {
+			r := &lost.reports[w]
+			content, ok := v.dropBelow(ctx, s.fp, r, upper)
+			if !ok || r.away.rows > 0 {
+				return tvc.Fingerprint{}, false
+			}
+			dropped = dropped.Add(content)
+		}
+		content, ok := v.dropBelow(ctx, s.fp, &s.report, upper)
+		if !ok {
+			return tvc.Fingerprint{}, false
+		}
+		dropped = dropped.Add(content)
+		if lost != nil {
+			v.prepend(s, &lost.reports[w])
+		}
+		if s.totals.rows == 0 {
+			s.report, s.open = report{}, false
+		}
+	}
+	return dropped, true
+}
+
+// dropBelow drops what one worker has below upper.
+func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, upper tvc.Frontier) (content tvc.Fingerprint, ok bool) {
+	switch {
+	case r.away.rows == 0:
+	case upper.Past(r.awayTo):
+		if r.writer != nil {
+			r.writer.Abort(ctx)
+			r.writer = nil
+		}
+		r.away = totals{}
+	case r.writer == nil || upper.Past(r.awayFrom):
+		return tvc.Fingerprint{}, false
+	}
+	kept, size := r.away, int64(0)
+	if r.staged = past(r.staged, upper); r.staged != nil {
+		kept.add(sumsOf(fp, r.staged, 0))
+		size = min(r.bytes, stagedBytes(r.staged))
+	}
+	v.o.Staging.give(r.bytes - size)
+	content = r.totals.content.Sub(kept.content)
+	r.bytes, r.totals = size, kept
+	return content, true
+}
+
+// past gives the rows of a block with times that are at or past a frontier; nil if there are none.
+func past(b *vec.Block, f tvc.Frontier) *vec.Block {
+	if b == nil || b.Len == 0 {
+		return nil
+	}
+	if !f.Past(tvc.Time(slices.Min(b.Times))) {
+		return b
+	}
+	if f.Past(tvc.Time(slices.Max(b.Times))) {
+		return nil
+	}
+	var sel []int32
+	for i, at := range b.Times {
+		if !f.Past(tvc.Time(at)) {
+			sel = append(sel, int32(i))
+		}
+	}
+	rest := vec.NewBlock(b.Kinds(), len(sel))
+	rest.AppendSel(b, sel)
+	return rest
+}
+
+// prepend puts what is left of a lost interval, all of it staged, before what a worker has since.
+func (v *View) prepend(s *stage, r *report) {
+	if r.staged == nil {
+		return
+	}
+	v.begin(s)
+	if s.staged != nil {
+		r.staged.AppendBlock(s.staged)
+	}
+	s.staged = r.staged
+	s.totals.add(r.totals)
+	s.bytes += r.bytes
+	*r = report{}
+}
