@@ -173,7 +173,7 @@ func TestSubscriptionUpTo(t *testing.T) {
 	e := newEnv(t, 1)
 	a := e.table(1)
 	e.write(map[tvc.ID]*vec.Block{a: thirteen()})
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	at := e.readTime()
 	read := func(upTo tvc.Frontier, then func()) (n int, last tvc.Frontier) {

@@ -186,7 +186,7 @@ func (e *env) open(v view) {
 // read gives the rows of a view, table or index at the newest time.
 func (e *env) read(id tvc.ID) (plantest.Rows, error) {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	q := &controller.Query{Cluster: cluster, Finishing: plan.Finishing{Limit: -1}}
 	if sh, ok := e.set.Shard(id); ok {
@@ -352,7 +352,7 @@ func TestSubscriptionIsTheHistory(t *testing.T) {
 		at := e.write(map[tvc.ID]*vec.Block{id: bl})
 		points = append(points, point{at, plantest.Eval(joined(a, b), e.live, nil).Rows.String()})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var log *vec.Block
 	for upper := tvc.Frontier(0); upper <= tvc.Frontier(points[len(points)-1].at); {

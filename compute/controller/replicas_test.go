@@ -133,7 +133,7 @@ func (e *env) readTime() tvc.Time {
 
 // accumulate adds a subscription's changes up through a time.
 func (e *env) accumulate(sub *controller.Subscription, at tvc.Time) (plantest.Rows, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	out := plantest.Rows{}
 	for {
@@ -165,7 +165,7 @@ func TestDropEndsSubscriptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.c.Drop(g)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	_, _, _, err = sub.Next(ctx)
 	if err == nil || err.Error() != "u10 was dropped while it was subscribed to" {
@@ -398,7 +398,7 @@ func TestLateReaderOfMixedParts(t *testing.T) {
 	sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: joined(a, b), At: start})
 	e.must(err)
 	defer sub.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	log := vec.NewBlock([]types.Kind{types.Int, types.Int}, 0)
 	for upper := tvc.Frontier(0); !upper.Past(points[len(points)-1].at); {
