@@ -238,7 +238,9 @@ func (c *Controller) startLocked(x *coll, r *replica) {
 	}
 	if x.create.View != nil {
 		view := *x.create.View
-		view.StandsBy = len(x.runs) > 0
+		for _, other := range x.runs {
+			view.StandsBy = view.StandsBy || other.err == nil
+		}
 		cr.View = &view
 	}
 	out := x.output

@@ -44,14 +44,26 @@ type history struct {
 	faults int
 	failed tvc.Frontier
 	pause  time.Duration
+	// races counts those that another writer's appends have ended, without anything having been settled in between.
+	races int
 }
+
+// racePause is the least time between tries of a dataflow that has lost or differed again.
+const racePause = 10 * time.Millisecond
 
 // judge says what follows on an incarnation's error: the dataflow is built anew after a pause, or is over with
 // an error. A fault may be met twice at one place; storage is tried for as long as it takes.
 func (h *history) judge(err error, d *running) (pause time.Duration, over error) {
 	var lost *sink.LostError
 	if errors.As(err, &lost) || errors.Is(err, errDiffers) {
-		return 0, nil // go on from where another writer has got, or correct what is stored
+		// Go on from where another writer has got, or correct what is stored; but slower and slower.
+		if d.settled {
+			d.settled, h.races = false, 0
+		}
+		if h.races++; h.races <= 2 {
+			return 0, nil
+		}
+		return min(racePause<<min(h.races, 20), maxPause), nil
 	}
 	if d.c.Subscribe != nil || isGone(err) || errors.Is(err, txn.ErrFenced) || errors.Is(err, txn.ErrClosed) {
 		return 0, err

@@ -14,10 +14,12 @@ import (
 // Who loses the race for an append stands by from then on; who stands by and has changes that nobody appends for a
 // while appends them. If two do, one of them loses.
 
-// A replica that stands by waits so long for another's append: one of changes, or the view's first.
+// A replica that stands by waits so long for another's append: one of changes, or the view's first. Each time that it
+// takes over it has twice the patience, until an append of its own has landed.
 const (
 	patience      = time.Second
 	firstPatience = 10 * time.Second
+	maxPatience   = time.Minute
 )
 
 // race is what a view's driver knows of the others.
@@ -26,9 +28,9 @@ type race struct {
 	lost *sink.Interval
 	// unwatch ends the watch on the view's own shard; nil if there is none.
 	unwatch func()
-	// timer runs while changes wait for somebody's append, and then sets due.
+	// timer runs while changes wait for somebody's append, and then sets due, which is of this wait alone.
 	timer *time.Timer
-	due   atomic.Bool
+	due   *atomic.Bool
 }
 
 func (r *race) close(ctx context.Context, b *sink.Budget) {
@@ -44,10 +46,12 @@ func (r *race) close(ctx context.Context, b *sink.Budget) {
 func (r *race) calm() {
 	if r.timer != nil {
 		r.timer.Stop()
-		r.timer = nil
+		r.timer, r.due = nil, nil
 	}
-	r.due.Store(false)
 }
+
+// isDue says whether the wait for an append is over.
+func (r *race) isDue() bool { return r.due != nil && r.due.Load() }
 
 func (r *race) leave() {
 	if r.unwatch != nil {
@@ -58,12 +62,12 @@ func (r *race) leave() {
 
 // called says whether a driver that stands by has something to do without a change of its own.
 func (v *viewDriver) called() bool {
-	return v.shard.Upper() > v.lower || v.race.due.Load() || v.sink.Dirty() && v.d.promoted.Load()
+	return v.shard.Upper() > v.lower || v.race.isDue() || v.sink.Dirty() && v.d.promoted.Load()
 }
 
 // follow goes on from where somebody else has appended, if they have; or appends after all, if they do not.
 func (v *viewDriver) follow(ctx context.Context) error {
-	v.d.standsBy = true
+	v.d.standsBy, v.d.contended = true, true
 	v.sink.StandBy(true)
 	if v.race.unwatch == nil {
 		v.race.unwatch = v.shard.Watch(v.d.wake)
@@ -83,7 +87,7 @@ func (v *viewDriver) follow(ctx context.Context) error {
 		v.race.calm()
 		v.d.progress()
 		return nil
-	case v.race.due.Load(), v.d.promoted.Swap(false):
+	case v.race.isDue(), v.d.promoted.Load():
 		return v.takeOver(ctx)
 	case v.race.timer == nil:
 		v.await()
@@ -101,17 +105,28 @@ func (v *viewDriver) concede(ctx context.Context, stored tvc.Fingerprint, upper 
 	v.race.lost = nil
 	v.race.calm()
 	v.own, v.lower, v.d.taken = v.own.Add(dropped), upper, 0
-	return v.compare(stored)
+	if v.own != stored && !v.d.doubted {
+		// Who is wrong? Before anything is corrected, this dataflow is computed anew.
+		v.d.doubted = true
+		return &sink.LostError{Upper: upper}
+	}
+	if err := v.compare(stored); err != nil {
+		return err
+	}
+	v.d.settled, v.d.doubted = true, false
+	return nil
 }
 
 // await begins to wait for somebody's append.
 func (v *viewDriver) await() {
-	wait := patience
+	wait := v.d.patience
 	if v.d.c.View.Fresh && v.lower == tvc.Frontier(v.d.c.AsOf) {
-		wait = firstPatience
+		wait = max(wait, firstPatience)
 	}
+	due := &atomic.Bool{}
+	v.race.due = due
 	v.race.timer = time.AfterFunc(wait, func() {
-		v.race.due.Store(true)
+		due.Store(true)
 		v.d.signal()
 	})
 }
@@ -120,7 +135,9 @@ func (v *viewDriver) await() {
 func (v *viewDriver) takeOver(ctx context.Context) error {
 	v.race.calm()
 	v.race.leave()
+	v.d.promoted.Store(false)
 	v.d.standsBy = false
+	v.d.patience = min(2*v.d.patience, maxPatience)
 	v.sink.StandBy(false)
 	if !v.sink.IsWhole() {
 		return &sink.LostError{Upper: v.lower} // from the inputs, then
@@ -128,11 +145,15 @@ func (v *viewDriver) takeOver(ctx context.Context) error {
 	return v.launch(ctx)
 }
 
-// reaches says whether the dataflow has taken in all there is below a frontier.
+// reaches says whether the dataflow has taken in all there is below a frontier. If so, it is that far from then on.
 func (d *running) reaches(f tvc.Frontier) bool {
 	if f <= d.upper {
 		return true
 	}
 	bound, what := d.look(d.e.o.Inputs.Closed())
-	return bound >= f && (what == nothing || what == emptily)
+	if bound < f || what == updates || what == tooEarly {
+		return false
+	}
+	d.upper = f
+	return true
 }

@@ -49,6 +49,12 @@ type running struct {
 	// standsBy says that another replica appends to the view. promoted, which anybody may set, that it does no more.
 	standsBy bool
 	promoted atomic.Bool
+	// contended says that there are or were other replicas; patience is how long their appends are waited for.
+	contended bool
+	patience  time.Duration
+	// settled says that since the last failure an append has landed, or another's was found right; doubted that
+	// another's was found wrong, and this dataflow was computed anew.
+	settled, doubted bool
 }
 
 // errDiffers ends an incarnation that has found its view's stored contents wrong.
@@ -58,7 +64,7 @@ func newRunning(e *Engine, c *protocol.Create) *running {
 	d := &running{e: e, c: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	d.ctx, d.cancel = context.WithCancel(e.ctx)
 	d.since.Store(uint64(c.AsOf))
-	d.standsBy = c.View != nil && c.View.StandsBy
+	d.standsBy, d.patience = c.View != nil && c.View.StandsBy, patience
 	return d
 }
 
@@ -238,7 +244,8 @@ func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
 func (d *running) await(ctx context.Context, t tvc.Time) error {
 	var clock <-chan time.Time
 	if closed := d.e.o.Inputs.Closed(); closed < t {
-		timer := time.NewTimer(time.Duration(t-closed) * time.Microsecond)
+		// Closed time may stand still while a write is under way.
+		timer := time.NewTimer(max(time.Millisecond, time.Duration(t-closed)*time.Microsecond))
 		defer timer.Stop()
 		clock = timer.C
 	}

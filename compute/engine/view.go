@@ -62,8 +62,11 @@ type flight struct {
 // newViewDriver makes the sink of a view, and gives the time to start from.
 func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, error) {
 	sh, ok := d.e.o.Shard(d.c.ID)
-	if !ok {
+	if !ok || sh.IsSealed() {
 		return nil, 0, errDropped
+	}
+	if d.promoted.Swap(false) {
+		d.standsBy = false
 	}
 	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), start: verify}
 	v.own, v.lower = sh.Fingerprint()
@@ -77,7 +80,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 		return v, d.c.AsOf, nil
 	case d.differs:
 		d.differs, d.standsBy, v.start = false, false, correct
-		return v, max(d.e.o.Inputs.Closed(), v.lower.Last()), nil
+		return v, max(d.e.o.Inputs.Closed(), tvc.Time(v.lower)), nil
 	}
 	v.sink.CountOnly(true)
 	return v, v.lower.Last(), nil
@@ -88,14 +91,18 @@ func (v *viewDriver) emit(ctx context.Context) error {
 	switch v.start {
 	case first:
 		v.start = started
-		if d := v.d; d.standsBy {
-			return v.next(ctx)
+		if v.d.standsBy || v.shard.Upper() > v.lower {
+			return v.follow(ctx)
 		}
 		return v.launch(ctx)
 	case verify:
 		return v.verify(ctx)
 	case correct:
 		v.start = started
+		if upper := v.shard.Upper(); upper > v.lower {
+			v.d.differs = true // still, as far as is known
+			return &sink.LostError{Upper: upper}
+		}
 		if err := v.takeBack(ctx); err != nil {
 			return err
 		}
@@ -131,7 +138,7 @@ func (v *viewDriver) holdsBack() bool {
 // launch appends what has gathered.
 func (v *viewDriver) launch(ctx context.Context) error {
 	iv := v.sink.Seal()
-	iv.Lower, iv.Upper = v.lower, v.d.upper
+	iv.Lower, iv.Upper, iv.Keep = v.lower, v.d.upper, v.d.contended
 	v.d.taken = 0
 	v.reads = v.d.through(v.reads[:0])
 	v.flying = &flight{iv: iv, content: iv.Content(), through: v.reads}
@@ -156,12 +163,17 @@ func (v *viewDriver) settle(ctx context.Context) error {
 		v.flying = nil
 		var lost *sink.LostError
 		switch {
-		case errors.As(err, &lost):
+		case errors.As(err, &lost) && f.iv.Keep:
 			v.race.lost = f.iv
+		case errors.As(err, &lost):
+			v.d.standsBy, v.d.contended = true, true
+			return err
 		case err != nil:
 			return err
 		default:
 			v.lower, v.own = f.iv.Upper, v.own.Add(f.content)
+			v.d.settled, v.d.doubted, v.d.patience = true, false, patience
+			v.d.promoted.Store(false)
 			v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: f.through, Upper: v.lower})
 		}
 		return v.next(ctx)

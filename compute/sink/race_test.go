@@ -41,7 +41,7 @@ func TestLostIntervalsGoOn(t *testing.T) {
 			}
 		}
 		if sealed >= appended && whole {
-			lost.Lower = 0
+			lost.Lower, lost.Keep = 0, true
 			var lostRace *LostError
 			if err := NewAppender(e.o, e.p.Set.Group()).Append(ctx, lost); !errors.As(err, &lostRace) {
 				t.Fatalf("seed %d: %v", seed, err)

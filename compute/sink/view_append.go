@@ -43,13 +43,13 @@ func NewAppender(o ViewOptions, group *txn.Group) *Appender {
 }
 
 // Append appends an interval (promises V1 and V2). On an error nothing was appended, unless it is
-// txn.ErrIndeterminate or tells of a panic. The interval is used up, unless the error is a LostError: then what was
-// staged is still in it, and it is owed a View.DropBelow or a Discard. What a panic leaves in the store goes with
-// the next process's sweep.
+// txn.ErrIndeterminate or tells of a panic. The interval is used up, unless it was to be kept (Interval.Keep) and the
+// error is a LostError: then what was staged is still in it, and it is owed a View.DropBelow or a Discard. What a panic
+// leaves in the store goes with the next process's sweep.
 func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 	err := a.attempt(func() error { return a.append(ctx, iv) })
 	var lost *LostError
-	if !errors.As(err, &lost) {
+	if !iv.Keep || !errors.As(err, &lost) {
 		iv.Discard(ctx, a.o.Staging)
 	}
 	return err
@@ -73,6 +73,9 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		want.add(iv.reports[i].totals)
 	}
 	written, err := a.write(ctx, iv)
+	if !iv.Keep {
+		iv.Discard(ctx, a.o.Staging)
+	}
 	if err == nil {
 		err = a.conserved(written, want)
 	}

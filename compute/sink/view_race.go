@@ -1,7 +1,9 @@
 package sink
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/tributary-db/tributary/sql/vec"
@@ -15,19 +17,39 @@ func (v *View) StandBy(stands bool) { v.standsBy = stands }
 // IsWhole says whether all rows of the open interval are here, so that it can be appended: none was dropped while the
 // view stood by.
 func (v *View) IsWhole() bool {
-	return !slices.ContainsFunc(v.shares, func(s stage) bool { return s.away.rows > 0 && s.writer == nil })
+	return !slices.ContainsFunc(v.shares, func(s stage) bool { return len(s.gone) > 0 })
+}
+
+// drop keeps of the staged rows only the sums, time by time.
+func (s *stage) drop() {
+	at := map[uint64][]int32{}
+	for i, t := range s.staged.Times {
+		at[t] = append(at[t], int32(i))
+	}
+	one := vec.NewBlock(s.staged.Kinds(), 0)
+	for _, t := range slices.Sorted(maps.Keys(at)) {
+		one.Reset()
+		one.AppendSel(s.staged, at[t])
+		sums := sumsAt{tvc.Time(t), sumsOf(s.fp, one, 0)}
+		i, found := slices.BinarySearchFunc(s.gone, sums.at, func(g sumsAt, at tvc.Time) int { return cmp.Compare(g.at, at) })
+		if found {
+			s.gone[i].add(sums.totals)
+		} else {
+			s.gone = slices.Insert(s.gone, i, sums)
+		}
+	}
 }
 
 // DropBelow drops what lies below upper, up to where somebody else has appended, and gives its fingerprint: of an
 // interval that was lost to them, if there is one, and of the open one, which then begins with what is left of the lost
-// one. It is false if rows below and past upper can no longer be told apart; then both are of no use.
+// one. It is false if a writer has rows on both sides, which can no longer be told apart; then both are of no use.
 func (v *View) DropBelow(ctx context.Context, lost *Interval, upper tvc.Frontier) (dropped tvc.Fingerprint, ok bool) {
 	for w := range v.shares {
 		s := &v.shares[w]
 		if lost != nil {
 			r := &lost.reports[w]
 			content, ok := v.dropBelow(ctx, s.fp, r, upper)
-			if !ok || r.away.rows > 0 {
+			if !ok || r.away.rows > 0 || len(r.gone) > 0 {
 				return tvc.Fingerprint{}, false
 			}
 			dropped = dropped.Add(content)
@@ -57,10 +79,14 @@ func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, 
 			r.writer = nil
 		}
 		r.away = totals{}
-	case r.writer == nil || upper.Past(r.awayFrom):
+	case upper.Past(r.awayFrom):
 		return tvc.Fingerprint{}, false
 	}
 	kept, size := r.away, int64(0)
+	r.gone = slices.DeleteFunc(r.gone, func(g sumsAt) bool { return upper.Past(g.at) })
+	for _, g := range r.gone {
+		kept.add(g.totals)
+	}
 	if r.staged = past(r.staged, upper); r.staged != nil {
 		kept.add(sumsOf(fp, r.staged, 0))
 		size = min(r.bytes, stagedBytes(r.staged))

@@ -36,10 +36,17 @@ type report struct {
 	writer *shard.Writer
 	totals totals
 	bytes  int64 // taken from the budget
-	// away are the sums of the rows that are not staged any more, whose times are from awayFrom to awayTo: the writer
-	// has them, or, if the view stands by, nobody.
+	// away are the sums of the rows that the writer has, whose times are from awayFrom to awayTo.
 	away             totals
 	awayFrom, awayTo tvc.Time
+	// gone are the sums of the rows that were dropped while the view stood by, in the order of their times.
+	gone []sumsAt
+}
+
+// sumsAt are the sums of the rows at a time.
+type sumsAt struct {
+	at tvc.Time
+	totals
 }
 
 // stage is a worker's side of the open interval.
@@ -178,6 +185,9 @@ func (v *View) TakeBack(b *vec.Block, at tvc.Time) error {
 
 // put adds rows to a worker's side of the interval.
 func (v *View) put(s *stage, b *vec.Block) error {
+	if b.Len == 0 {
+		return nil
+	}
 	v.begin(s)
 	at := uint64(s.tick.At)
 	s.totals.add(sumsOf(s.fp, b, s.tick.At))
@@ -226,17 +236,15 @@ const aloneBytes = 1 << 20
 
 // spill hands what a worker has staged to a writer of its own, or drops it if the view stands by.
 func (v *View) spill(s *stage) error {
-	from, to := tvc.Time(slices.Min(s.staged.Times)), tvc.Time(slices.Max(s.staged.Times))
-	if s.away.rows > 0 {
-		from, to = min(from, s.awayFrom), max(to, s.awayTo)
-	}
-	gone := s.writer == nil && (v.standsBy || s.away.rows > 0)
-	s.away, s.awayFrom, s.awayTo = s.totals, from, to
 	var err error
-	if !gone {
+	if s.writer == nil && (v.standsBy || len(s.gone) > 0) {
+		s.drop()
+	} else {
+		from, to := tvc.Time(slices.Min(s.staged.Times)), tvc.Time(slices.Max(s.staged.Times))
 		if s.writer == nil {
-			s.writer = v.o.Shard.NewWriter(shard.WriterOptions{})
+			s.writer, s.awayFrom, s.awayTo = v.o.Shard.NewWriter(shard.WriterOptions{}), from, to
 		}
+		s.away, s.awayFrom, s.awayTo = s.totals, min(from, s.awayFrom), max(to, s.awayTo)
 		err = s.writer.Add(v.ctx, s.staged)
 	}
 	s.staged.Reset()
@@ -288,7 +296,9 @@ func (v *View) Seal() *Interval {
 // Interval is what all workers have for one interval. It is owed an append or a Discard.
 type Interval struct {
 	Lower, Upper tvc.Frontier
-	reports      []report
+	// Keep holds what is staged until the interval is appended, in case somebody else is faster.
+	Keep    bool
+	reports []report
 }
 
 // Content is the fingerprint of everything in it, without times.
