@@ -29,6 +29,9 @@ var ErrIndeterminate = errors.New("outcome unknown")
 // ErrBroken says that the store has failed in a way that only opening it anew can mend.
 var ErrBroken = errors.New("consensus store is broken")
 
+// ErrCorrupt says that what is stored is damaged.
+var ErrCorrupt = errors.New("consensus store is damaged")
+
 // Version numbers a register's entries from 1. 0 is the version of a register without any.
 type Version uint64
 

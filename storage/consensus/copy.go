@@ -42,10 +42,13 @@ func (p *Pebble) Entries(ctx context.Context) Entries {
 		for ok := it.First(); ok; ok = it.Next() {
 			data, err := it.ValueAndErr()
 			if err != nil {
-				return fmt.Errorf("read all registers: %w", err)
+				return fmt.Errorf("read all registers: %w", ofPebble(err))
 			}
-			key := it.Key()
-			some = append(some, Copied{string(key[1 : len(key)-9]), Versioned{entryVersion(key), slices.Clone(data)}})
+			key, version, err := parseEntryKey(it.Key())
+			if err != nil {
+				return err
+			}
+			some = append(some, Copied{key, Versioned{version, slices.Clone(data)}})
 			if size += len(data); size >= copyBytes {
 				if err := errors.Join(ctx.Err(), visit(some)); err != nil {
 					return err

@@ -11,3 +11,8 @@ func (p *Postgres) Setting(tb testing.TB, name string) string {
 	}
 	return value
 }
+
+// ParseEntryKey takes a key of Pebble's apart, EntryKey makes one.
+func ParseEntryKey(k []byte) (key string, v Version, err error) { return parseEntryKey(k) }
+
+func EntryKey(key string, v Version) []byte { return entryKey(nil, key, v) }

@@ -1,6 +1,7 @@
 package consensus_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -178,4 +179,92 @@ func TestPebbleNoticesDamagedFiles(t *testing.T) {
 		}
 		_ = s.Close() // it may say again what is damaged
 	}
+}
+
+// TestPebbleOnADiskThatIsFullWhenTheLogChanges: Pebble goes from one write-ahead log to the next every few megabytes. A disk
+// on which the old one cannot be ended, or the new one made, is as full as any: one commit's outcome is unknown, and
+// nothing that was acknowledged is lost.
+func TestPebbleOnADiskThatIsFullWhenTheLogChanges(t *testing.T) {
+	ctx := context.Background()
+	for _, kind := range []string{"the old log cannot be ended", "the new log cannot be made", "its name cannot be synced"} {
+		t.Run(kind, func(t *testing.T) {
+			fs, fail := vfs.NewCrashableMem(), &atomic.Bool{}
+			var under vfs.FS = failing{fs, fail}
+			switch kind {
+			case "the new log cannot be made":
+				under = noNewLogs{fs, fail}
+			case "its name cannot be synced":
+				under = noDirSyncs{fs, fail}
+			}
+			o := consensus.PebbleOptions{FS: under, Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)}
+			s, err := consensus.OpenPebble("consensus", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value := bytes.Repeat([]byte("v"), 1<<20)
+			last := consensus.Version(0)
+			for {
+				if last == 2 {
+					fail.Store(true)
+				}
+				_, err := s.Commit(ctx, []consensus.Unit{{consensus.Entry{Key: "a", Expect: last, Data: value}}})
+				if err != nil {
+					if !errors.Is(err, consensus.ErrIndeterminate) || !errors.Is(err, errFull) {
+						t.Fatal(err)
+					}
+					break
+				}
+				if last++; last > 100 {
+					t.Fatal("the log never changed")
+				}
+			}
+			if _, err := s.Head(ctx, "a"); !errors.Is(err, consensus.ErrBroken) || !errors.Is(err, errFull) {
+				t.Fatal(err)
+			}
+			o.FS, o.Registry = fs.CrashClone(vfs.CrashCloneCfg{}), prometheus.NewRegistry()
+			again, err := consensus.OpenPebble("consensus", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Close()
+			head, err := again.Head(ctx, "a")
+			if err != nil || head.Version < last || head.Version > last+1 || !bytes.Equal(head.Data, value) {
+				t.Errorf("version %d, %v; %d were acknowledged", head.Version, err, last)
+			}
+		})
+	}
+}
+
+// noNewLogs is a file system on which no write-ahead log can be made any more, once fail is set; all else goes well.
+type noNewLogs struct {
+	vfs.FS
+	fail *atomic.Bool
+}
+
+func (n noNewLogs) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if n.fail.Load() && filepath.Ext(name) == ".log" {
+		return nil, errFull
+	}
+	return n.FS.Create(name, c)
+}
+
+func (n noNewLogs) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	if n.fail.Load() {
+		return nil, errFull
+	}
+	return n.FS.ReuseForWrite(from, to, c)
+}
+
+// noDirSyncs is a file system whose directories cannot be synced any more, once fail is set; all else goes well.
+type noDirSyncs struct {
+	vfs.FS
+	fail *atomic.Bool
+}
+
+func (n noDirSyncs) OpenDir(name string) (vfs.File, error) {
+	f, err := n.FS.OpenDir(name)
+	if err != nil {
+		return nil, err
+	}
+	return failingFile{f, n.fail}, nil
 }

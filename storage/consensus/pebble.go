@@ -24,6 +24,7 @@ type Pebble struct {
 	db       *pebble.DB
 	lock     *pebble.Lock
 	readOnly bool
+	wal      *walErrors
 
 	// commit serializes Commits: what one decided must be in the store before the next one looks.
 	commit sync.Mutex
@@ -67,7 +68,8 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry)}
+	wal := &walErrors{}
+	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry), wal: wal}
 	if o.ReadOnly {
 		if _, err := counted.Stat(dir); err != nil {
 			return nil, fmt.Errorf("open %s: %w", dir, err)
@@ -97,7 +99,10 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
 	}
-	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly}
+	if err := wal.err(); err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, db.Close(), lock.Close()))
+	}
+	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly, wal: wal}
 	p.mu.heads = map[string]Version{}
 	return p, nil
 }
@@ -180,13 +185,15 @@ func (p *Pebble) head(key string) (Version, error) {
 	}
 	it, err := p.db.NewIter(registerBounds(key))
 	if err != nil {
-		return 0, fmt.Errorf("read register %s: %w", key, err)
+		return 0, fmt.Errorf("read register %s: %w", key, ofPebble(err))
 	}
 	if it.Last() {
-		v = entryVersion(it.Key())
+		if _, v, err = parseEntryKey(it.Key()); err != nil {
+			return 0, errors.Join(err, it.Close())
+		}
 	}
 	if err := it.Close(); err != nil {
-		return 0, fmt.Errorf("read register %s: %w", key, err)
+		return 0, fmt.Errorf("read register %s: %w", key, ofPebble(err))
 	}
 	p.mu.Lock()
 	// A Commit may have moved the head since the iterator looked.
@@ -202,7 +209,7 @@ func (p *Pebble) head(key string) (Version, error) {
 func (p *Pebble) read(key string, v Version) ([]byte, error) {
 	data, closer, err := p.db.Get(entryKey(nil, key, v))
 	if err != nil {
-		return nil, fmt.Errorf("read register %s version %d: %w", key, v, err)
+		return nil, fmt.Errorf("read register %s version %d: %w", key, v, ofPebble(err))
 	}
 	out := append([]byte{}, data...)
 	return out, closer.Close()
@@ -215,18 +222,22 @@ func (p *Pebble) Scan(ctx context.Context, key string, from Version, limit int) 
 	}
 	it, err := p.db.NewIter(registerBounds(key))
 	if err != nil {
-		return nil, fmt.Errorf("scan register %s: %w", key, err)
+		return nil, fmt.Errorf("scan register %s: %w", key, ofPebble(err))
 	}
 	var out []Versioned
 	for ok := it.SeekGE(entryKey(nil, key, from)); ok && len(out) < limit; ok = it.Next() {
 		data, err := it.ValueAndErr()
 		if err != nil {
-			return nil, fmt.Errorf("scan register %s: %w", key, errors.Join(err, it.Close()))
+			return nil, fmt.Errorf("scan register %s: %w", key, ofPebble(errors.Join(err, it.Close())))
 		}
-		out = append(out, Versioned{entryVersion(it.Key()), append([]byte{}, data...)})
+		_, v, err := parseEntryKey(it.Key())
+		if err != nil {
+			return nil, errors.Join(err, it.Close())
+		}
+		out = append(out, Versioned{v, append([]byte{}, data...)})
 	}
 	if err := it.Close(); err != nil {
-		return nil, fmt.Errorf("scan register %s: %w", key, err)
+		return nil, fmt.Errorf("scan register %s: %w", key, ofPebble(err))
 	}
 	return out, nil
 }
@@ -286,7 +297,7 @@ func (p *Pebble) store(writes []write) (err error) {
 			return fmt.Errorf("write register %s: %w", w.key, errors.Join(err, b.Close()))
 		}
 	}
-	if err := b.Commit(pebble.Sync); err != nil {
+	if err := errors.Join(b.Commit(pebble.Sync), p.wal.err()); err != nil {
 		return fmt.Errorf("write %d registers: %w", len(writes), err)
 	}
 	return b.Close()
@@ -319,19 +330,29 @@ func (p *Pebble) Keys(ctx context.Context, prefix string) ([]string, error) {
 		UpperBound: append(append([]byte{registerTag}, prefix...), 0xff),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list registers: %w", err)
+		return nil, fmt.Errorf("list registers: %w", ofPebble(err))
 	}
 	var keys []string
 	for ok := it.First(); ok; {
-		k := it.Key()
-		name := string(k[1:bytes.IndexByte(k, 0)])
+		name, _, err := parseEntryKey(it.Key())
+		if err != nil {
+			return nil, errors.Join(err, it.Close())
+		}
 		keys = append(keys, name)
 		ok = it.SeekGE(registerBounds(name).UpperBound)
 	}
 	if err := it.Close(); err != nil {
-		return nil, fmt.Errorf("list registers: %w", err)
+		return nil, fmt.Errorf("list registers: %w", ofPebble(err))
 	}
 	return keys, nil
+}
+
+// ofPebble says of an error of reading whether it is that a file is damaged.
+func ofPebble(err error) error {
+	if pebble.IsCorruptionError(err) && !errors.Is(err, ErrCorrupt) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return err
 }
 
 const registerTag = 'r'
@@ -341,8 +362,16 @@ func entryKey(dst []byte, key string, v Version) []byte {
 	return binary.BigEndian.AppendUint64(dst, uint64(v))
 }
 
-func entryVersion(k []byte) Version {
-	return Version(binary.BigEndian.Uint64(k[len(k)-8:]))
+// versionBytes is how long a version is at the end of an entry's key.
+const versionBytes = 8
+
+// parseEntryKey takes apart what entryKey has made.
+func parseEntryKey(k []byte) (key string, v Version, err error) {
+	at := len(k) - versionBytes - 1
+	if at < 1 || k[0] != registerTag || k[at] != 0 || bytes.IndexByte(k, 0) != at {
+		return "", 0, fmt.Errorf("%w: an entry has the key %q", ErrCorrupt, k)
+	}
+	return string(k[1:at]), Version(binary.BigEndian.Uint64(k[at+1:])), nil
 }
 
 func registerBounds(key string) *pebble.IterOptions {

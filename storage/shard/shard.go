@@ -247,7 +247,7 @@ var ErrNotFound = errors.New("shard does not exist")
 // bounds or with wrong statistics. To try again is of no use.
 func IsDamage(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, part.ErrCorrupt) || errors.Is(err, part.ErrOverflow) ||
-		errors.Is(err, blob.ErrNotFound) || errors.Is(err, ErrStatistics)
+		errors.Is(err, blob.ErrNotFound) || errors.Is(err, ErrStatistics) || errors.Is(err, consensus.ErrCorrupt)
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
