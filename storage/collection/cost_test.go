@@ -119,6 +119,9 @@ func TestAppendsAreLean(t *testing.T) {
 // TestCompactionTakesTheSameMemoryForALargerShard: beside an object of each run, it takes what is being put at that
 // moment, which varies by some objects, but not what the larger shard has more.
 func TestCompactionTakesTheSameMemoryForALargerShard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: writes and merges eighteen objects")
+	}
 	const n = 2
 	small, large := compactionPeak(t, n), compactionPeak(t, 8*n)
 	t.Logf("%d MiB for %d objects, %d MiB for %d", small>>20, n, large>>20, 8*n)
