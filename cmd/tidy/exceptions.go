@@ -26,7 +26,7 @@ var oversizes = []oversize{
 		why: "PostgreSQL's surface: one file a statement family or a kind of expression, all over the same scopes"},
 	{what: "planner/session", upTo: 3400,
 		why: "every statement of the surface ends here; binding, DDL and COPY's data have rooms of their own"},
-	{what: "storage/shard", upTo: 3450,
+	{what: "storage/shard", upTo: 3460,
 		why: "one state machine with its reads, what they may leave out, and its writes, and what checks and shows it; parts, " +
 			"stores and steps are elsewhere"},
 	{what: "sql/adt", upTo: 6200,

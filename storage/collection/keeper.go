@@ -100,7 +100,7 @@ func (k *keeper) sweep() {
 func (k *keeper) maintain(sh *shard.Shard) {
 	compact, err := sh.Maintain(k.ctx, k.submit)
 	k.report(sh, err)
-	if compact {
+	if compact && compactionEnabled.Get(k.set.settings) {
 		k.heavy.add(sh)
 	}
 }

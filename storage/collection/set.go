@@ -55,7 +55,11 @@ type Options struct {
 }
 
 // Settings lists the dynamic parameters of storage.
-func Settings() []settings.Param { return append(shard.Settings(), retainDefault) }
+func Settings() []settings.Param { return append(shard.Settings(), retainDefault, compactionEnabled) }
+
+var compactionEnabled = settings.NewBool("storage_compaction_enabled", true,
+	"whether what is stored is merged in the background; while it is off, disk use and what reads cost grow with every write",
+	"next write to the collection")
 
 var retainDefault = settings.NewDuration("storage_retain_history", time.Second, 0, 365*24*time.Hour,
 	"how much history of a collection stays readable although nobody holds it, unless the collection says otherwise",

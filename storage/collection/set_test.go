@@ -327,7 +327,7 @@ func TestDroppedShardsLeaveNothingBehind(t *testing.T) {
 	w := newWorld()
 	set := w.open(t)
 	table := create(t, set, collection.Desc{ID: u1, Shard: "u1", Name: "t"}, 0)
-	wr := table.NewWriter(shard.WriterOptions{NoInline: true})
+	wr := table.NewWriter(shard.WriterOptions{InlineMax: -1})
 	if err := wr.Add(ctx, ints([3]int64{1, 1, 1})); err != nil {
 		t.Fatal(err)
 	}
@@ -551,5 +551,46 @@ func TestBackgroundMaintenance(t *testing.T) {
 	}
 	if r.InlineBytes > 1<<20+64<<10 {
 		t.Errorf("%d inline bytes: appends do not make objects when the drain lags", r.InlineBytes)
+	}
+}
+
+// TestCompactionCanBeSwitchedOff: then nothing is merged; what there is to merge then is when it is on again.
+func TestCompactionCanBeSwitchedOff(t *testing.T) {
+	w := newWorld()
+	rng := rand.New(rand.NewPCG(1, 1))
+	merged := func(desc collection.Desc, on string, until func() bool) float64 {
+		w.registry = prometheus.NewRegistry()
+		set := w.open(t)
+		set.Start()
+		if err := w.settings.Set("storage_compaction_enabled", on); err != nil {
+			t.Fatal(err)
+		}
+		table, err := set.Open(context.Background(), desc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i < 50 || !until(); i++ {
+			b := vec.NewBlock(twoInts.Kinds(), 0)
+			for range 1000 {
+				b.AppendRow(1, vec.IntOf(rng.Int64()), vec.IntOf(rng.Int64()))
+			}
+			put(t, w, set, table, b)
+		}
+		if err := set.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		return counts(t, w.registry)["tributary_storage_compacted_rows_total"]
+	}
+	desc := collection.Desc{ID: u1, Shard: "u1", Name: "t"}
+	set := w.open(t)
+	create(t, set, desc, 0)
+	if err := set.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n := merged(desc, "off", func() bool { return true }); n > 0 {
+		t.Errorf("%v rows were merged", n)
+	}
+	if n := merged(desc, "on", func() bool { return counts(t, w.registry)["tributary_storage_compacted_rows_total"] > 0 }); n == 0 {
+		t.Error("nothing was merged")
 	}
 }
