@@ -31,7 +31,12 @@ type Options struct {
 	Log      *slog.Logger
 	// Name gives the full SQL name of a collection.
 	Name func(id tvc.ID) string
+	// Sharing is how views' changes become parts; nil means as sink.ViewOptions says.
+	Sharing Sharing
 }
+
+// Sharing is how the changes that workers have for an interval of a view become parts.
+type Sharing = sink.Sharing
 
 // Settings lists the parameters that compute reads.
 func Settings() []settings.Param { return sink.Settings() }
@@ -114,7 +119,7 @@ func New(o Options) *Controller {
 	c.mu.stalled = map[stalled]struct{}{}
 	c.shared = engine.Options{Sched: dataflow.NewScheduler(), Group: o.Set.Group(),
 		Settings: o.Settings, Staging: sink.NewBudget(o.Settings), SinkMetrics: sink.NewMetrics(o.Registry),
-		Metrics: engine.NewMetrics(o.Registry), Log: o.Log, Shard: o.Set.Shard, Name: o.Name}
+		Metrics: engine.NewMetrics(o.Registry), Log: o.Log, Shard: o.Set.Shard, Name: o.Name, Sharing: o.Sharing}
 	c.local = c.newReplica(ReplicaDesc{Workers: 1})
 	return c
 }

@@ -54,8 +54,10 @@ type Options struct {
 	Staging     *sink.Budget
 	Settings    *settings.Set
 	SinkMetrics *sink.Metrics
-	Metrics     *Metrics
-	Log         *slog.Logger
+	// Sharing is how views' changes become parts; nil means as sink.ViewOptions says.
+	Sharing sink.Sharing
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 // Engine is a replica in this process.

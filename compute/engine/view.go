@@ -71,7 +71,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 	v := &viewDriver{d: d, shard: sh, landed: make(chan error, 1), start: verify}
 	v.own, v.lower = sh.Fingerprint()
 	v.o = sink.ViewOptions{Shard: sh, Workers: d.e.o.Workers, Settings: d.e.o.Settings,
-		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: d.name, Log: d.e.o.Log}
+		Staging: d.e.o.Staging, Metrics: d.e.o.SinkMetrics, Name: d.name, Log: d.e.o.Log, Sharing: d.e.o.Sharing}
 	v.sink, v.app = sink.NewView(ctx, v.o), sink.NewAppender(v.o, d.e.o.Group)
 	switch {
 	case d.c.View.Fresh && v.lower == tvc.Frontier(d.c.AsOf):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -36,9 +35,7 @@ type Appender struct {
 
 // NewAppender makes the appender of a view.
 func NewAppender(o ViewOptions, group *txn.Group) *Appender {
-	if o.Log == nil {
-		o.Log = slog.Default()
-	}
+	o.defaults()
 	return &Appender{o: o, group: group}
 }
 
@@ -72,7 +69,7 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	for i := range iv.reports {
 		want.add(iv.reports[i].totals)
 	}
-	written, err := a.write(ctx, iv)
+	written, err := a.o.Sharing.write(ctx, a, iv)
 	if !iv.Keep {
 		iv.Discard(ctx, a.o.Staging)
 	}
@@ -104,44 +101,6 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	}
 	a.counted(written, want)
 	return nil
-}
-
-// write turns an interval into parts: one of everything staged, beside those that workers wrote for
-// themselves.
-func (a *Appender) write(ctx context.Context, iv *Interval) ([]*shard.Written, error) {
-	var writers []*shard.Writer
-	var shared *shard.Writer
-	for i := range iv.reports {
-		r := &iv.reports[i]
-		to := r.writer
-		r.writer = nil
-		switch {
-		case to != nil:
-			a.o.Metrics.spills.WithLabelValues(a.o.Name()).Inc()
-			writers = append(writers, to)
-		case r.staged == nil || r.staged.Len == 0:
-			continue
-		case r.alone:
-			to = a.o.Shard.NewWriter(shard.WriterOptions{})
-			writers = append(writers, to)
-		case shared == nil:
-			shared = a.o.Shard.NewWriter(shard.WriterOptions{})
-			writers = append(writers, shared)
-			to = shared
-		default:
-			to = shared
-		}
-		if r.staged == nil {
-			continue
-		}
-		if err := to.Add(ctx, r.staged); err != nil {
-			for _, w := range writers {
-				w.Abort(ctx)
-			}
-			return nil, err
-		}
-	}
-	return a.finish(ctx, writers)
 }
 
 // finish ends writers side by side.

@@ -61,13 +61,6 @@ type stage struct {
 	none   vec.Vec
 }
 
-// sharedBatchMaxBytes is the threshold up to which a worker stages an interval's rows for the one part that
-// all workers share.
-var sharedBatchMaxBytes = settings.NewBytes("compute_mv_sink_shared_batch_max_bytes", 1<<20, 0, 1<<30,
-	"how many bytes of an interval's changes one worker hands over to be written as one part with those of the others; "+
-		"0: every worker writes a part of its own",
-	"next interval")
-
 // View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty,
 // CountOnly and TakeBack are the goroutine's that drives the dataflow.
 type View struct {
@@ -94,10 +87,22 @@ type ViewOptions struct {
 	Name func() string
 	// Log takes the stacks of panics; nil means slog.Default().
 	Log *slog.Logger
+	// Sharing is how the workers' changes become parts; nil means up to the threshold in one part of all workers.
+	Sharing Sharing
+}
+
+func (o *ViewOptions) defaults() {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Sharing == nil {
+		o.Sharing = upToThreshold{}
+	}
 }
 
 // NewView makes the sink. ctx ends the writes it has in hand.
 func NewView(ctx context.Context, o ViewOptions) *View {
+	o.defaults()
 	schema, _ := o.Shard.Schema()
 	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers)}
 	for w := range v.shares {
@@ -221,18 +226,11 @@ func (v *View) begin(s *stage) {
 		return
 	}
 	s.open = true
-	s.limit = sharedBatchMaxBytes.Get(v.o.Settings)
-	s.alone = s.limit == 0
-	if s.alone {
-		s.limit = aloneBytes
-	}
+	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
 
 // stagedBytes is what rows take when they are staged.
 func stagedBytes(b *vec.Block) int64 { return int64(b.Size() + 8*b.Len) }
-
-// aloneBytes is what a worker that does not share gathers before it writes.
-const aloneBytes = 1 << 20
 
 // spill hands what a worker has staged to a writer of its own, or drops it if the view stands by.
 func (v *View) spill(s *stage) error {

@@ -37,7 +37,7 @@ func New(ctx context.Context, o Options) (*Coord, error) {
 	}
 	c.set, c.oracle = set, set.Oracle()
 	c.control = controller.New(controller.Options{Set: set, Oracle: c.oracle, Settings: o.Settings, Registry: o.Registry,
-		Log: o.Log, Name: c.nameOf})
+		Log: o.Log, Name: c.nameOf, Sharing: o.ViewSharing})
 	if err := c.boot(ctx); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}

@@ -30,6 +30,8 @@ type Options struct {
 	Settings *settings.Set
 	// Workers is the number of workers that a new environment's cluster gets. 0 means 1.
 	Workers int
+	// ViewSharing is how views' changes become parts, to compare other ways with the one that nil means.
+	ViewSharing controller.Sharing
 }
 
 // Coord is the shared state.

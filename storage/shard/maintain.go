@@ -216,7 +216,7 @@ func (m *compaction) run(ctx context.Context) (*Written, error) {
 		return nil, err
 	}
 	for len(runs) > mergeWidth {
-		w, err := m.merge(ctx, runs[:mergeWidth], WriterOptions{NoInline: true})
+		w, err := m.merge(ctx, runs[:mergeWidth], WriterOptions{InlineMax: -1})
 		if err != nil {
 			return nil, err
 		}

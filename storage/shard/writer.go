@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,9 +51,8 @@ const (
 
 // WriterOptions says how rows are written.
 type WriterOptions struct {
-	// NoInline makes an object of whatever is written, as a worker does that has no share in an append's
-	// inline budget.
-	NoInline bool
+	// InlineMax, if it is not 0, stands in for storage_inline_append_max_bytes. Below 0, everything becomes an object.
+	InlineMax int
 }
 
 // NewWriter begins to write rows for the shard, bound to its latest schema.
@@ -153,9 +153,9 @@ func (w *Writer) flush(ctx context.Context, last bool) error {
 	}
 	p := &partRef{schema: w.out.schema, rows: rows.Len, slot: &slot{}}
 	rows = w.note(rows, p)
-	if last && !w.options.NoInline && w.mayInline(rows) && !invariants.Sometimes(5) {
+	if last && w.mayInline(rows) && !invariants.Sometimes(5) {
 		inline := part.AppendInline(make([]byte, 0, rows.Size()/2+64), rows)
-		if len(inline) <= w.sh.client.inlineMax() {
+		if len(inline) <= w.inlineMax() {
 			p.inline = slices.Clip(inline)
 			w.add(p, []*vec.Block{rows})
 			return nil
@@ -164,11 +164,13 @@ func (w *Writer) flush(ctx context.Context, last bool) error {
 	return w.put(ctx, p, rows)
 }
 
+func (w *Writer) inlineMax() int { return cmp.Or(w.options.InlineMax, w.sh.client.inlineMax()) }
+
 // mayInline says whether the rows are few enough that encoding them inline is worth a try. A shard whose drain
 // lags takes no more.
 func (w *Writer) mayInline(rows *vec.Block) bool {
 	// In the leanest case a row takes about an eighth of its size in memory.
-	return rows.Size() <= 8*w.sh.client.inlineMax() && w.sh.current().inlineBytes < inlineTotalMax
+	return rows.Size() <= 8*w.inlineMax() && w.sh.current().inlineBytes < inlineTotalMax
 }
 
 // inlineTotalMax is how many inline bytes a shard's state may hold before appends write objects.

@@ -225,7 +225,11 @@ func rowOf(k, v vec.Datum) string {
 }
 
 func write(ctx context.Context, sh *shard.Shard, b *vec.Block, object bool) (*shard.Written, error) {
-	w := sh.NewWriter(shard.WriterOptions{NoInline: object})
+	var o shard.WriterOptions
+	if object {
+		o.InlineMax = -1
+	}
+	w := sh.NewWriter(o)
 	if err := w.Add(ctx, b); err != nil {
 		w.Abort(ctx)
 		return nil, err
