@@ -39,7 +39,7 @@ type Options struct {
 type Sharing = sink.Sharing
 
 // Settings lists the parameters that compute reads.
-func Settings() []settings.Param { return sink.Settings() }
+func Settings() []settings.Param { return append(sink.Settings(), standbyMaxLag) }
 
 // Controller knows the collections and the clusters that keep them up to date.
 type Controller struct {
@@ -79,7 +79,7 @@ type coll struct {
 	changed chan struct{}
 	// err says that it was dropped, or never could be computed.
 	err error
-	// hold keeps the inputs of an index or subscription readable; a view's are held by its shard's upper.
+	// hold keeps the inputs of an index or subscription readable; a view's are held by its shard's upper and its runs.
 	hold *collection.Hold
 	// held are the times at which readers hold an index.
 	held map[*IndexHold]tvc.Frontier
@@ -97,6 +97,8 @@ type run struct {
 	*output
 	// err is why it has ended for good; a new run, on another replica, starts without it.
 	err error
+	// held is what a view's run keeps of its inputs, beyond what its shard's upper does.
+	held runHold
 }
 
 // output is how far a dataflow's result has got.
@@ -200,9 +202,11 @@ func (c *Controller) SetCluster(id tvc.ID, replicas ...ReplicaDesc) {
 // moveLocked ends a dataflow's runs on some replicas and starts it on others.
 func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 	for _, r := range gone {
-		if x.runs[r] == nil {
+		run := x.runs[r]
+		if run == nil {
 			continue
 		}
+		run.held.release()
 		delete(x.runs, r)
 		delete(c.mu.stalled, stalled{r, x.id})
 		if x.create.Subscribe != nil {
@@ -390,7 +394,8 @@ func (c *Controller) endLocked(x *coll) (stop []func()) {
 	}
 	x.err = errDropped
 	x.notify()
-	for r := range x.runs {
+	for r, run := range x.runs {
+		run.held.release()
 		delete(c.mu.stalled, stalled{r, x.id})
 		stop = append(stop, func() { r.engine.Compact(x.id, tvc.Done) })
 	}

@@ -6,7 +6,8 @@
 //	C1  Complete's claims are true: with everything physically below p, the collection has all changes at
 //	    times below t, and none will come.
 //	C2  once Wait has returned, a read of the collections at the time gives their contents at it.
-//	C3  what a dataflow still has to read is held, from before Create until it is dropped.
+//	C3  what a dataflow still has to read is held, from before Create until it is dropped; for a replica that is behind
+//	    the one that appends to a view, for compute_standby_max_lag.
 //	C4  nothing here happens because time passes: progress is asked for, or follows from a change.
 //
 // A table is complete through closed time. A view or index is complete through t if all its inputs are and

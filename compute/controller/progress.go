@@ -145,9 +145,11 @@ func (r *replica) Progress(p protocol.Progress) {
 		o.through[in.ID] = max(o.through[in.ID], in.Upper)
 	}
 	since, compact := x.compactLocked(o)
+	name, lagging := x.name, c.lagLocked(x)
 	c.notifyAll(x)
 	wake := c.takeStalledLocked()
 	c.mu.Unlock()
+	c.warn(name, lagging)
 	if compact {
 		r.engine.Compact(x.id, since)
 	}
@@ -216,6 +218,7 @@ func (r *replica) Failed(id tvc.ID, err error) {
 		return
 	}
 	x.runs[r].err = brokenError(x.name, err)
+	x.runs[r].held.release()
 	c.succeedLocked(x)
 	c.lostLocked(x)
 	c.notifyAll(x)

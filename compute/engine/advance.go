@@ -61,7 +61,7 @@ func (d *running) step(ctx context.Context, bound tvc.Frontier) error {
 	for _, s := range d.streams {
 		d.inputs[s.input].Advance(s.Upper)
 	}
-	d.upper = bound
+	d.goOn(bound)
 	return nil
 }
 

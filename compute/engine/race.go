@@ -26,11 +26,20 @@ const (
 type race struct {
 	// lost is the interval whose append somebody else's was before; nil when it was dealt with.
 	lost *sink.Interval
+	// goal is what somebody else had appended when it was last looked at, to which the dataflow is to catch up first: it
+	// might never reach what is newest.
+	goal stored
 	// unwatch ends the watch on the view's own shard; nil if there is none.
 	unwatch func()
 	// timer runs while changes wait for somebody's append, and then sets due, which is of this wait alone.
 	timer *time.Timer
 	due   *atomic.Bool
+}
+
+// stored is what a view's shard holds: everything below upper, and its fingerprint.
+type stored struct {
+	content tvc.Fingerprint
+	upper   tvc.Frontier
 }
 
 func (r *race) close(ctx context.Context, b *sink.Budget) {
@@ -72,13 +81,12 @@ func (v *viewDriver) follow(ctx context.Context) error {
 	if v.race.unwatch == nil {
 		v.race.unwatch = v.shard.Watch(v.d.wake)
 	}
-	stored, upper := v.shard.Fingerprint()
-	if upper > v.lower {
-		if !v.d.reaches(upper) {
+	for v.behind() {
+		if !v.d.reaches(v.race.goal.upper) {
 			v.race.calm()
 			return nil // the dataflow's own ticks come first
 		}
-		if err := v.concede(ctx, stored, upper); err != nil {
+		if err := v.concede(ctx, v.race.goal); err != nil {
 			return err
 		}
 	}
@@ -95,22 +103,30 @@ func (v *viewDriver) follow(ctx context.Context) error {
 	return nil
 }
 
-// concede drops what somebody else has appended, up to upper, and compares what they have stored with what the dataflow
-// has computed.
-func (v *viewDriver) concede(ctx context.Context, stored tvc.Fingerprint, upper tvc.Frontier) error {
-	dropped, ok := v.sink.DropBelow(ctx, v.race.lost, upper)
+// behind says whether somebody else has appended, and sees to it that there is a goal then.
+func (v *viewDriver) behind() bool {
+	if v.race.goal.upper <= v.lower {
+		v.race.goal.content, v.race.goal.upper = v.shard.Fingerprint()
+	}
+	return v.race.goal.upper > v.lower
+}
+
+// concede drops what somebody else has appended, up to the goal, and compares what they had stored there with what the
+// dataflow has computed.
+func (v *viewDriver) concede(ctx context.Context, goal stored) error {
+	dropped, ok := v.sink.DropBelow(ctx, v.race.lost, goal.upper)
 	if !ok {
-		return &sink.LostError{Upper: upper}
+		return &sink.LostError{Upper: goal.upper}
 	}
 	v.race.lost = nil
 	v.race.calm()
-	v.own, v.lower, v.d.taken = v.own.Add(dropped), upper, 0
-	if v.own != stored && !v.d.doubted {
+	v.own, v.lower, v.d.taken = v.own.Add(dropped), goal.upper, 0
+	if v.own != goal.content && !v.d.doubted {
 		// Who is wrong? Before anything is corrected, this dataflow is computed anew.
 		v.d.doubted = true
-		return &sink.LostError{Upper: upper}
+		return &sink.LostError{Upper: goal.upper}
 	}
-	if err := v.compare(stored); err != nil {
+	if err := v.compare(goal.content); err != nil {
 		return err
 	}
 	v.d.settled, v.d.doubted = true, false
@@ -154,6 +170,6 @@ func (d *running) reaches(f tvc.Frontier) bool {
 	if bound < f || what == updates || what == tooEarly {
 		return false
 	}
-	d.upper = f
+	d.goOn(f)
 	return true
 }

@@ -166,6 +166,9 @@ func (d *running) incarnation() (err error) {
 		s.Feed.Finish() // not even what there is at the start is asked for
 		return nil
 	}
+	if d.view != nil {
+		d.e.o.Inputs.Reads(d.c.ID, tvc.After(asOf))
+	}
 	for _, in := range d.inputs {
 		defer in.Shard.Watch(d.wake)()
 	}
@@ -318,6 +321,14 @@ func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Fe
 		d.upper = t.Upper
 	}
 	return err
+}
+
+// goOn says that the dataflow has everything below a frontier.
+func (d *running) goOn(from tvc.Frontier) {
+	d.upper = from
+	if d.view != nil {
+		d.e.o.Inputs.Reads(d.c.ID, from)
+	}
 }
 
 // catchUp takes in what has come, until there is nothing more that it could. over says that the subscription

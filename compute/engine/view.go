@@ -65,6 +65,9 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 	if !ok || sh.IsSealed() {
 		return nil, 0, errDropped
 	}
+	if !d.e.o.Inputs.Hold(d.c.ID) {
+		return nil, 0, errDropped
+	}
 	if d.promoted.Swap(false) {
 		d.standsBy = false
 	}

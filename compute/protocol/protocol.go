@@ -137,4 +137,10 @@ type Inputs interface {
 	// Stalled says that a dataflow has changes that it cannot take in before Complete claims more. It is
 	// woken once when that may be so; having said it, it must ask Complete once more before it sleeps.
 	Stalled(id tvc.ID)
+	// Hold keeps the inputs of a view readable for the view's dataflow here: from the view's durable upper - 1 on, and
+	// anew each time. It is false if one of them, or the view, is dropped. The hold ends when the dataflow is too far
+	// behind who appends to the view, and with the dataflow.
+	Hold(id tvc.ID) bool
+	// Reads says that a view's dataflow has yet to read the changes from a frontier on, and nothing else.
+	Reads(id tvc.ID, from tvc.Frontier)
 }
