@@ -1,42 +1,59 @@
 package consensus
 
 import (
+	"fmt"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// countingFS counts what its files do to become durable, and keeps the errors of write-ahead logs.
+// countingFS counts what its files do to become durable, and freezes its directory at the first error of writing.
 type countingFS struct {
 	vfs.FS
 	synced counter
-	wal    *walErrors
+	frozen *frozen
 }
 
-// walErrors holds the first error of a file of the write-ahead log. Pebble would end the process if it met one while it
-// changes from one log to the next, so it is not told: from then on nothing more is written to logs, and who commits
-// asks here before anything is acknowledged.
-type walErrors struct {
-	first atomic.Pointer[error]
-	// made is set while a log is new and the directory was not synced since.
-	made atomic.Bool
+// frozen holds the first error of making, writing or syncing a file or the directory itself. Pebble would end the process over
+// a write-ahead log, a manifest or a marker, so it is not told; a table it would try to make again at once, and for
+// ever. From then on the directory stays as it is, just as if the process had ended: files that are made are made in
+// memory, and nothing is removed, renamed or written to logs and manifests, since what Pebble now believes durable is
+// not. Who commits asks here before anything is acknowledged. Pebble goes on in memory until it is closed; little, as
+// nothing is committed any more.
+type frozen struct {
+	first  atomic.Pointer[error]
+	memory *vfs.MemFS
 }
 
-func (w *walErrors) note(err error) {
+func newFrozen() *frozen { return &frozen{memory: vfs.NewMem()} }
+
+// note freezes the directory if err, of a file, is one.
+func (z *frozen) note(name string, err error) {
 	if err != nil {
-		w.first.CompareAndSwap(nil, &err)
+		err = fmt.Errorf("%s: %w", name, err)
+		z.first.CompareAndSwap(nil, &err)
 	}
 }
 
-func (w *walErrors) err() error {
-	if err := w.first.Load(); err != nil {
+func (z *frozen) err() error {
+	if err := z.first.Load(); err != nil {
 		return *err
 	}
 	return nil
 }
 
-func isWAL(name string) bool { return filepath.Ext(name) == ".log" }
+// create makes a file in memory.
+func (z *frozen) create(name string, cat vfs.DiskWriteCategory) (vfs.File, error) {
+	return z.memory.Create(filepath.Base(name), cat)
+}
+
+// isVital says whether Pebble ends the process when the file cannot be made or written.
+func isVital(name string) bool {
+	base := filepath.Base(name)
+	return filepath.Ext(base) == ".log" || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+}
 
 // counter is the side of a metric that the file system sees.
 type counter interface{ Inc() }
@@ -48,28 +65,38 @@ func (c countingFS) wrap(f vfs.File, err error) (vfs.File, error) {
 	return countingFile{f, c.synced}, nil
 }
 
-// wrapNew wraps a file that is new. A log that cannot be made is one in memory, to which nothing is written.
-func (c countingFS) wrapNew(name string, cat vfs.DiskWriteCategory, f vfs.File, err error) (vfs.File, error) {
-	if !isWAL(name) {
-		return c.wrap(f, err)
+// makeFile makes a file, in memory if the directory is frozen, or freezes because this one cannot be made.
+func (c countingFS) makeFile(name string, cat vfs.DiskWriteCategory, create func() (vfs.File, error)) (vfs.File, error) {
+	if c.frozen.err() != nil {
+		return c.frozen.create(name, cat)
 	}
-	c.wal.made.Store(true)
-	if c.wal.note(err); err != nil {
-		if f, err = vfs.NewMem().Create("log", cat); err != nil {
+	f, err := c.wrap(create())
+	if err != nil {
+		if c.frozen.note(name, err); !isVital(name) {
 			return nil, err
 		}
+		return c.frozen.create(name, cat)
 	}
-	return walFile{countingFile{f, c.synced}, c.wal}, nil
+	return writtenFile{f, name, isVital(name), c.frozen}, nil
 }
 
 // Create implements vfs.FS.
 func (c countingFS) Create(name string, cat vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := c.FS.Create(name, cat)
-	return c.wrapNew(name, cat, f, err)
+	return c.makeFile(name, cat, func() (vfs.File, error) { return c.FS.Create(name, cat) })
+}
+
+// ReuseForWrite implements vfs.FS.
+func (c countingFS) ReuseForWrite(oldname, newname string, cat vfs.DiskWriteCategory) (vfs.File, error) {
+	return c.makeFile(newname, cat, func() (vfs.File, error) { return c.FS.ReuseForWrite(oldname, newname, cat) })
 }
 
 // Open implements vfs.FS.
 func (c countingFS) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
+	if c.frozen.err() != nil {
+		if f, err := c.frozen.memory.Open(filepath.Base(name)); err == nil {
+			return f, nil
+		}
+	}
 	return c.wrap(c.FS.Open(name, opts...))
 }
 
@@ -80,17 +107,27 @@ func (c countingFS) OpenReadWrite(name string, cat vfs.DiskWriteCategory, opts .
 
 // OpenDir implements vfs.FS.
 func (c countingFS) OpenDir(name string) (vfs.File, error) {
-	f, err := c.FS.OpenDir(name)
+	f, err := c.wrap(c.FS.OpenDir(name))
 	if err != nil {
 		return nil, err
 	}
-	return dirFile{countingFile{f, c.synced}, c.wal}, nil
+	return writtenFile{f, name, true, c.frozen}, nil
 }
 
-// ReuseForWrite implements vfs.FS.
-func (c countingFS) ReuseForWrite(oldname, newname string, cat vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := c.FS.ReuseForWrite(oldname, newname, cat)
-	return c.wrapNew(newname, cat, f, err)
+// Remove implements vfs.FS.
+func (c countingFS) Remove(name string) error {
+	if c.frozen.err() != nil {
+		return nil
+	}
+	return c.FS.Remove(name)
+}
+
+// Rename implements vfs.FS.
+func (c countingFS) Rename(oldname, newname string) error {
+	if err := c.frozen.err(); err != nil {
+		return err
+	}
+	return c.FS.Rename(oldname, newname)
 }
 
 // Unwrap implements vfs.FS.
@@ -120,62 +157,49 @@ func (f countingFile) SyncTo(length int64) (bool, error) {
 	return full, err
 }
 
-// walFile is a log that is written. It fails to nobody but wal.
-type walFile struct {
-	countingFile
-	wal *walErrors
+// writtenFile is a file that is written, or a directory that is synced. If it is vital it fails to nobody but frozen.
+type writtenFile struct {
+	vfs.File
+	name   string
+	vital  bool
+	frozen *frozen
 }
 
-func (f walFile) Write(p []byte) (int, error) {
-	if f.wal.err() == nil {
-		_, err := f.countingFile.Write(p)
-		f.wal.note(err)
+// do does something to the file; if it is vital, only unless the directory is frozen.
+func (f writtenFile) do(what func() error) error {
+	if f.vital && f.frozen.err() != nil {
+		return nil
+	}
+	err := what()
+	if f.frozen.note(f.name, err); f.vital {
+		return nil
+	}
+	return err
+}
+
+func (f writtenFile) Write(p []byte) (n int, err error) {
+	if err := f.do(func() error { n, err = f.File.Write(p); return err }); err != nil {
+		return n, err
 	}
 	return len(p), nil
 }
 
-func (f walFile) Preallocate(offset, length int64) error {
-	if f.wal.err() == nil {
-		f.wal.note(f.countingFile.Preallocate(offset, length))
-	}
-	return nil
+func (f writtenFile) Preallocate(offset, length int64) error {
+	return f.do(func() error { return f.File.Preallocate(offset, length) })
 }
 
-func (f walFile) Sync() error {
-	f.wal.note(f.countingFile.Sync())
-	return nil
+func (f writtenFile) Sync() error { return f.do(f.File.Sync) }
+
+func (f writtenFile) SyncData() error { return f.do(f.File.SyncData) }
+
+func (f writtenFile) SyncTo(length int64) (full bool, err error) {
+	err = f.do(func() (err error) { full, err = f.File.SyncTo(length); return err })
+	return full, err
 }
 
-func (f walFile) SyncData() error {
-	f.wal.note(f.countingFile.SyncData())
-	return nil
-}
-
-func (f walFile) SyncTo(length int64) (bool, error) {
-	full, err := f.countingFile.SyncTo(length)
-	f.wal.note(err)
-	return full, nil
-}
-
-func (f walFile) Close() error {
-	f.wal.note(f.countingFile.Close())
-	return nil
-}
-
-// dirFile is a directory. If it cannot be synced after a log was made, only wal is told; once a log has failed,
-// nothing else in the directory is to be believed durable.
-type dirFile struct {
-	countingFile
-	wal *walErrors
-}
-
-func (f dirFile) Sync() error {
-	made, err := f.wal.made.Swap(false), f.wal.err()
-	if err == nil {
-		err = f.countingFile.Sync()
-	}
-	if made {
-		f.wal.note(err)
+func (f writtenFile) Close() error {
+	err := f.File.Close()
+	if f.frozen.note(f.name, err); f.vital {
 		return nil
 	}
 	return err

@@ -24,7 +24,7 @@ type Pebble struct {
 	db       *pebble.DB
 	lock     *pebble.Lock
 	readOnly bool
-	wal      *walErrors
+	frozen   *frozen
 
 	// commit serializes Commits: what one decided must be in the store before the next one looks.
 	commit sync.Mutex
@@ -33,7 +33,7 @@ type Pebble struct {
 		sync.Mutex
 		// heads has the versions of registers that were looked at: only this process writes.
 		heads map[string]Version
-		// broken is set once a commit failed: the process cannot tell any more what is durable.
+		// broken is set once a commit failed or the directory froze: the process cannot tell any more what is durable.
 		broken error
 	}
 }
@@ -68,13 +68,13 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	wal := &walErrors{}
-	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry), wal: wal}
+	frozen := newFrozen()
+	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry), frozen: frozen}
 	if o.ReadOnly {
 		if _, err := counted.Stat(dir); err != nil {
 			return nil, fmt.Errorf("open %s: %w", dir, err)
 		}
-	} else if err := makeDirectory(counted, dir); err != nil {
+	} else if err := errors.Join(makeDirectory(counted, dir), frozen.err()); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	lock, err := pebble.LockDirectory(dir, counted)
@@ -87,7 +87,7 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	db, err := pebble.Open(dir, &pebble.Options{
 		FS:                 counted,
 		Lock:               lock,
-		Logger:             pebbleLog{o.Log},
+		Logger:             pebbleLog{dir, o.Log},
 		MemTableSize:       pebbleMemTable,
 		FormatMajorVersion: pebble.FormatNewest,
 		ReadOnly:           o.ReadOnly,
@@ -99,10 +99,10 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
 	}
-	if err := wal.err(); err != nil {
+	if err := frozen.err(); err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, db.Close(), lock.Close()))
 	}
-	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly, wal: wal}
+	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly, frozen: frozen}
 	p.mu.heads = map[string]Version{}
 	return p, nil
 }
@@ -121,11 +121,13 @@ func makeDirectory(fs vfs.FS, dir string) error {
 
 // Close closes the store. No call may be in flight.
 func (p *Pebble) Close() error {
-	if err := p.err(); err != nil {
+	err := p.err()
+	var fatal pebbleFatal
+	if errors.As(err, &fatal) {
 		// Pebble's commit pipeline is stuck after a failed commit; closing it would wait for ever.
 		return err
 	}
-	if err := errors.Join(p.db.Close(), p.lock.Close()); err != nil {
+	if err := errors.Join(err, p.db.Close(), p.lock.Close()); err != nil {
 		return fmt.Errorf("close consensus store: %w", err)
 	}
 	return nil
@@ -141,6 +143,9 @@ func (p *Pebble) writable() error {
 func (p *Pebble) err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if err := p.frozen.err(); p.mu.broken == nil && err != nil {
+		p.mu.broken = fmt.Errorf("%w: %w", ErrBroken, err)
+	}
 	return p.mu.broken
 }
 
@@ -297,7 +302,7 @@ func (p *Pebble) store(writes []write) (err error) {
 			return fmt.Errorf("write register %s: %w", w.key, errors.Join(err, b.Close()))
 		}
 	}
-	if err := errors.Join(b.Commit(pebble.Sync), p.wal.err()); err != nil {
+	if err := errors.Join(b.Commit(pebble.Sync), p.frozen.err()); err != nil {
 		return fmt.Errorf("write %d registers: %w", len(writes), err)
 	}
 	return b.Close()
@@ -385,7 +390,10 @@ type pebbleFatal string
 func (f pebbleFatal) Error() string { return string(f) }
 
 // pebbleLog passes Pebble's log on. What Pebble calls information is a trace of its inner life.
-type pebbleLog struct{ log *slog.Logger }
+type pebbleLog struct {
+	dir string
+	log *slog.Logger
+}
 
 func (l pebbleLog) Infof(format string, args ...any) {
 	if l.log.Enabled(context.Background(), slog.LevelDebug) {
@@ -399,5 +407,5 @@ func (l pebbleLog) Errorf(format string, args ...any) {
 
 // Fatalf must not return.
 func (l pebbleLog) Fatalf(format string, args ...any) {
-	panic(pebbleFatal(fmt.Sprintf(format, args...)))
+	panic(pebbleFatal(l.dir + ": " + fmt.Sprintf(format, args...)))
 }
