@@ -57,7 +57,7 @@ func TestBaselinesWriteTheSame(t *testing.T) {
 			if got, want := e.contents(), contentsOf(rows(201, 399, 1), rows(600, 100, 2)); got != want {
 				t.Errorf("contents are\n%swant\n%s", got, want)
 			}
-			if n := e.o.Staging.used.Load(); n != 0 {
+			if n := e.o.Staging.used(); n != 0 {
 				t.Errorf("%d bytes are still staged", n)
 			}
 		})

@@ -140,7 +140,7 @@ func (c *crowd) append(iv *Interval) int {
 	if err := NewAppender(c.o, c.p.Set.Group()).Append(context.Background(), iv); err != nil {
 		c.tb.Fatal(err)
 	}
-	if used := c.o.Staging.used.Load(); used != 0 {
+	if used := c.o.Staging.used(); used != 0 {
 		c.tb.Fatalf("%d bytes are staged", used)
 	}
 	return c.parts() - before
@@ -378,8 +378,8 @@ func TestNothingIsSealedThatDoesNotAddUp(t *testing.T) {
 			if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), iv); !errors.Is(err, ErrNotConserved) {
 				t.Fatalf("error is %v", err)
 			}
-			if upper := e.o.Shard.Upper(); upper != 0 || len(e.objects()) > 0 || e.o.Staging.used.Load() != 0 {
-				t.Errorf("appended through %v; objects %v, %d bytes staged", upper, e.objects(), e.o.Staging.used.Load())
+			if upper := e.o.Shard.Upper(); upper != 0 || len(e.objects()) > 0 || e.o.Staging.used() != 0 {
+				t.Errorf("appended through %v; objects %v, %d bytes staged", upper, e.objects(), e.o.Staging.used())
 			}
 			f = e.newFlow()
 			fill(f)
@@ -572,8 +572,8 @@ func TestAViewDiesAtEveryCall(t *testing.T) {
 				break
 			}
 			died[at] = true
-			if err == nil || c.o.Staging.used.Load() != 0 {
-				t.Fatalf("call %d, %s: %v; %d bytes staged", n, at, err, c.o.Staging.used.Load())
+			if err == nil || c.o.Staging.used() != 0 {
+				t.Fatalf("call %d, %s: %v; %d bytes staged", n, at, err, c.o.Staging.used())
 			}
 			after := maps.Clone(c.did)
 			disk := c.disk.Crash(uint64(n), 50*(n%2))

@@ -64,7 +64,7 @@ func TestLostIntervalsGoOn(t *testing.T) {
 		}
 		loser.view.Seal().Discard(ctx, e.o.Staging)
 		leader.view.Seal().Discard(ctx, e.o.Staging)
-		if n := e.o.Staging.used.Load(); n != 0 {
+		if n := e.o.Staging.used(); n != 0 {
 			t.Fatalf("seed %d: %d bytes are staged", seed, n)
 		}
 	}
@@ -84,6 +84,67 @@ func (e *env) holds(seed uint64, blocks []*vec.Block) {
 	}
 	if got := e.contents(); got != want {
 		e.tb.Fatalf("seed %d: contents are\n%swant\n%s", seed, got, want)
+	}
+}
+
+// used is what all together have staged.
+func (b *Budget) used() int64 { return b.writing.Load() + b.standing.Load() }
+
+// TestStandingByLeavesTheBudget: however much those stage who stand by, or did so as writers until they lost a race, who
+// writes can stage as much as without them; and all of it is given back.
+func TestStandingByLeavesTheBudget(t *testing.T) {
+	const budget = 256 << 10
+	ctx := context.Background()
+	e := newEnv(t, 2)
+	e.set("compute_mv_sink_shared_batch_max_bytes", "1GB")
+	e.set("compute_mv_sink_staging_max_bytes", fmt.Sprint(budget))
+	var others []*flow
+	lost := e.newFlow()
+	lost.tick(5, rows(0, 1000, 1))
+	first := lost.seal()
+	winner := e.newFlow()
+	winner.tick(5, rows(0, 1000, 1))
+	winner.append()
+	first.Lower, first.Keep = 0, true
+	var lostRace *LostError
+	if err := NewAppender(e.o, e.p.Set.Group()).Append(ctx, first); !errors.As(err, &lostRace) {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		f := e.newFlow()
+		f.view.StandBy(i%2 == 0)
+		f.tick(10, rows(0, 4000, 1))
+		f.view.StandBy(true)
+		others = append(others, f)
+	}
+	if n := e.o.Staging.writing.Load(); n != 0 {
+		t.Errorf("nobody writes and has staged %d bytes", n)
+	}
+	if n := e.o.Staging.standing.Load(); n == 0 || n > budget/2 {
+		t.Errorf("those who stand by have staged %d bytes of %d", n, budget)
+	}
+	writer := e.newFlow()
+	for i := range 20 { // as much as there is room for
+		if writer.tick(tvc.Time(10+i), rows(1000*i, 100, 1)); e.o.Staging.writing.Load() > budget*3/4 {
+			break
+		}
+	}
+	if n := e.o.Staging.writing.Load(); n < budget/4 {
+		t.Errorf("who writes has staged %d bytes of %d", n, budget)
+	}
+	for w := range writer.view.shares {
+		if writer.view.shares[w].writer != nil {
+			t.Errorf("worker %d has written parts of its own", w)
+		}
+	}
+	// Who takes over has what it staged counted as a writer's.
+	others[0].view.StandBy(false)
+	first.Discard(ctx, e.o.Staging)
+	for _, f := range append(others, writer) {
+		f.view.Seal().Discard(ctx, e.o.Staging)
+	}
+	if w, s := e.o.Staging.writing.Load(), e.o.Staging.standing.Load(); w != 0 || s != 0 {
+		t.Errorf("%d and %d bytes are staged", w, s)
 	}
 }
 

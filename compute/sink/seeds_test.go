@@ -167,7 +167,7 @@ func rowOf(k int64) []vec.Datum {
 // failed ends the dataflow, and the process if it can do nothing any more.
 func (l *life) failed(err error) {
 	l.tb.Helper()
-	if used := l.o.Staging.used.Load(); used != 0 {
+	if used := l.o.Staging.used(); used != 0 {
 		l.tb.Fatalf("%d bytes are staged after %v", used, err)
 	}
 	switch {

@@ -48,6 +48,10 @@ func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 	var lost *LostError
 	if !iv.Keep || !errors.As(err, &lost) {
 		iv.Discard(ctx, a.o.Staging)
+		return err
+	}
+	for i := range iv.reports {
+		iv.reports[i].count(a.o.Staging, true) // until somebody else's append is found right
 	}
 	return err
 }

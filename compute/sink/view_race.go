@@ -12,7 +12,29 @@ import (
 
 // StandBy says whether another replica appends what this one computes too. Then nothing is written: what a worker cannot
 // stage is dropped, and only its sums are kept.
-func (v *View) StandBy(stands bool) { v.standsBy = stands }
+func (v *View) StandBy(stands bool) {
+	v.standsBy = stands
+	for w := range v.shares {
+		s := &v.shares[w]
+		if s.bytes == 0 || s.standing == stands {
+			s.standing = stands
+			continue
+		}
+		s.count(v.o.Staging, stands)
+		if used, most := v.o.Staging.of(stands); stands && used.Load() > most && s.writer == nil {
+			s.drop()
+			s.unstage(v.o.Staging)
+		}
+	}
+}
+
+// count counts what is staged to one share of the budget.
+func (r *report) count(b *Budget, standing bool) {
+	if r.standing != standing {
+		b.move(r.bytes, standing)
+		r.standing = standing
+	}
+}
 
 // IsWhole says whether all rows of the open interval are here, so that it can be appended: none was dropped while the
 // view stood by.
@@ -91,7 +113,7 @@ func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, 
 		kept.add(sumsOf(fp, r.staged, 0))
 		size = min(r.bytes, stagedBytes(r.staged))
 	}
-	v.o.Staging.give(r.bytes - size)
+	v.o.Staging.give(r.bytes-size, r.standing)
 	content = r.totals.content.Sub(kept.content)
 	r.bytes, r.totals = size, kept
 	return content, true
@@ -125,6 +147,7 @@ func (v *View) prepend(s *stage, r *report) {
 		return
 	}
 	v.begin(s)
+	r.count(v.o.Staging, s.standing)
 	if s.staged != nil {
 		r.staged.AppendBlock(s.staged)
 	}

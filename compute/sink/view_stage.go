@@ -36,6 +36,8 @@ type report struct {
 	writer *shard.Writer
 	totals totals
 	bytes  int64 // taken from the budget
+	// standing says that they are of the share of those who stand by.
+	standing bool
 	// away are the sums of the rows that the writer has, whose times are from awayFrom to awayTo.
 	away             totals
 	awayFrom, awayTo tvc.Time
@@ -210,7 +212,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 		}
 	}
 	size := stagedBytes(b)
-	granted := v.o.Staging.take(size)
+	granted := v.o.Staging.take(size, s.standing)
 	if granted {
 		s.bytes += size
 	}
@@ -225,7 +227,7 @@ func (v *View) begin(s *stage) {
 	if s.open {
 		return
 	}
-	s.open = true
+	s.open, s.standing = true, v.standsBy
 	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
 
@@ -245,10 +247,15 @@ func (v *View) spill(s *stage) error {
 		s.away, s.awayFrom, s.awayTo = s.totals, min(from, s.awayFrom), max(to, s.awayTo)
 		err = s.writer.Add(v.ctx, s.staged)
 	}
-	s.staged.Reset()
-	v.o.Staging.give(s.bytes)
-	s.bytes = 0
+	s.unstage(v.o.Staging)
 	return err
+}
+
+// unstage forgets what is staged.
+func (s *stage) unstage(b *Budget) {
+	s.staged.Reset()
+	b.give(s.bytes, s.standing)
+	s.bytes = 0
 }
 
 // sumsOf gives the sums of a block, whose rows are at the given time if they have none of their own.
@@ -316,7 +323,7 @@ func (iv *Interval) Discard(ctx context.Context, b *Budget) {
 			r.writer.Abort(ctx)
 			r.writer = nil
 		}
-		b.give(r.bytes)
+		b.give(r.bytes, r.standing)
 		r.bytes, r.staged = 0, nil
 	}
 }

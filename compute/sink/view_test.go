@@ -210,8 +210,8 @@ func TestRestartPutsNothing(t *testing.T) {
 		t.Errorf("content is %v, stored is %v", iv.Content(), stored)
 	}
 	iv.Discard(context.Background(), e.o.Staging)
-	if now := e.objects(); e.puts != before || !slices.Equal(now, objects) || e.o.Staging.used.Load() != 0 {
-		t.Errorf("%d puts; objects are %v, were %v; %d bytes staged", e.puts-before, now, objects, e.o.Staging.used.Load())
+	if now := e.objects(); e.puts != before || !slices.Equal(now, objects) || e.o.Staging.used() != 0 {
+		t.Errorf("%d puts; objects are %v, were %v; %d bytes staged", e.puts-before, now, objects, e.o.Staging.used())
 	}
 	// What comes after is staged and appended again.
 	again.view.CountOnly(false)
@@ -319,7 +319,7 @@ func TestRefusedPartsAreDiscarded(t *testing.T) {
 			if got := e.objects(); (len(got) > 0) != c.kept {
 				t.Errorf("objects are left: %v", got)
 			}
-			if n := e.o.Staging.used.Load(); n != 0 {
+			if n := e.o.Staging.used(); n != 0 {
 				t.Errorf("%d bytes are staged", n)
 			}
 		})
@@ -373,7 +373,7 @@ func TestAppendSurvivesAPanic(t *testing.T) {
 	if n := strings.Count(log.String(), "view_append.go"); strings.Count(log.String(), "append panicked") != 1 || n == 0 {
 		t.Errorf("the log says\n%s", log)
 	}
-	if n := e.o.Staging.used.Load(); n != 0 {
+	if n := e.o.Staging.used(); n != 0 {
 		t.Errorf("%d bytes are staged", n)
 	}
 }
@@ -408,8 +408,8 @@ func TestBudgetReturnsToZero(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if other.view.Seal().Discard(ctx, e.o.Staging); e.o.Staging.used.Load() != 0 {
-			t.Fatalf("view %d: %d bytes are staged", i, e.o.Staging.used.Load())
+		if other.view.Seal().Discard(ctx, e.o.Staging); e.o.Staging.used() != 0 {
+			t.Fatalf("view %d: %d bytes are staged", i, e.o.Staging.used())
 		}
 	}
 }
@@ -478,7 +478,7 @@ func BenchmarkSinkPut(b *testing.B) {
 		v.Absorb(nil, 0, 0, in)
 		v.shares[0].staged.Reset()
 		v.shares[0].bytes = 0
-		e.o.Staging.used.Store(0)
+		e.o.Staging.writing.Store(0)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/dataflow.RoundRows, "ns/row")
 }
