@@ -118,7 +118,7 @@ var folders = []folder{
 		name: "cmd",
 		sees: []string{"sql", "storage", "compute", "planner", "pgwire", "testdrive"},
 		rooms: []room{
-			{name: "tidy", floor: 1}, {name: "tributary/web", floor: 1}, {name: "tributary", floor: 2},
+			{name: "tidy", floor: 1}, {name: "tributary/web", floor: 1}, {name: "tributary/bench", floor: 1}, {name: "tributary", floor: 2},
 		},
 	},
 }
@@ -144,6 +144,7 @@ var dependencies = []dependency{
 	{path: "github.com/jackc/pgx/v5/pgtype", in: []string{"sql/row/", "testdrive/"}, why: "PostgreSQL's value formats"},
 	{path: "github.com/jackc/pgx/v5", in: []string{"testdrive/", "storage/consensus/", "cmd/"}, why: "PostgreSQL's client"},
 	{path: "github.com/minio/minio-go/v7", in: []string{"storage/blob/"}, why: "S3's client; half the code of Amazon's own"},
+	{path: "gonum.org/v1/plot", in: []string{"cmd/tributary/bench/"}, why: "drawings of what was measured"},
 	{path: "github.com/spf13/cobra", in: []string{"cmd/"}, why: "subcommands and flags"},
 	{path: "github.com/spf13/pflag", in: []string{"cmd/"}, why: "cobra's flags"},
 	{path: "net/http", in: []string{"cmd/", "storage/blob/", "testdrive/action/", "compute/ingest/"}, why: "HTTP"},

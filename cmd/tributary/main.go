@@ -32,7 +32,7 @@ func rootCommand() *cobra.Command {
 		// Errors are shown by main, once.
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(serveCommand(), inspectCommand(), backupCommand(), restoreCommand(), testdriveCommand(), sltCommand(),
+	cmd.AddCommand(serveCommand(), inspectCommand(), backupCommand(), restoreCommand(), testdriveCommand(), sltCommand(), benchCommand(),
 		versionCommand())
 	return cmd
 }

@@ -29,6 +29,8 @@ type coordParts struct {
 	settings *settings.Set
 	registry *prometheus.Registry
 	log      *slog.Logger
+	// sharing is how views are written; nil means as always.
+	sharing controller.Sharing
 }
 
 // openCoord opens the stores and the coordinator over them; the function it gives closes them again.
@@ -39,7 +41,7 @@ func openCoord(ctx context.Context, o serveOptions, p coordParts) (*coord.Coord,
 	}
 	c, err := coord.New(ctx, coord.Options{Consensus: registers, Blob: objects, Random: rand.Reader, Registry: p.registry, Log: p.log,
 		Clock:    func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) },
-		Settings: p.settings, Workers: o.workers})
+		Settings: p.settings, Workers: o.workers, ViewSharing: p.sharing})
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("start: %w", err), closeStores())
 	}

@@ -1,0 +1,143 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// hydration builds a view over a table that is there already.
+type hydration struct {
+	workers int
+	// text is the SQL of a row's text, which has so many bytes.
+	text  string
+	bytes int
+}
+
+// rowsPerInsert is how many rows a table is filled with at a time.
+const rowsPerInsert = 250_000
+
+func (h hydration) rows(size int) int { return size / (h.bytes + 8) }
+
+// load gives a directory with the table, which all ways of a run share, and the run's only.
+func (h hydration) load(ctx context.Context, b *bench) (dir string, err error) {
+	if dir, err = os.MkdirTemp(b.o.Dir, "bench"); err != nil {
+		return "", err
+	}
+	s, err := b.start(ctx, ServerOptions{Dir: dir, Workers: 1})
+	if err != nil {
+		return dir, err
+	}
+	err = s.exec(ctx, "CREATE TABLE t (k int8 NOT NULL, v text NOT NULL)", h.clusterSQL())
+	n := h.rows(b.size)
+	for from := 0; from < n && err == nil; from += rowsPerInsert {
+		err = s.exec(ctx, fmt.Sprintf("INSERT INTO t SELECT g, %s FROM generate_series(%d, %d) g",
+			h.text, from, min(from+rowsPerInsert, n)-1))
+	}
+	return dir, errors.Join(err, s.close(ctx))
+}
+
+func (h hydration) clusterSQL() string {
+	return fmt.Sprintf("CREATE CLUSTER c (SIZE = 'scale=1,workers=%d')", h.workers)
+}
+
+// measure makes the view and waits until it can be read.
+func (h hydration) measure(ctx context.Context, b *bench, w way, run int) (_ values, err error) {
+	dir, err := b.shared(fmt.Sprint(h.text, run), func() (string, error) { return h.load(ctx, b) })
+	if err != nil {
+		return nil, err
+	}
+	o := ServerOptions{Dir: dir, Workers: 1}
+	if w.sharing != nil {
+		o.Sharing = w.sharing(1)
+	}
+	s, err := b.start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.exec(ctx, "ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = '"+w.threshold+"'",
+		"ALTER SYSTEM SET compute_mv_sink_staging_max_bytes = '100GB'", "SET cluster = c", "SELECT count(*) FROM t"); err != nil {
+		return nil, err
+	}
+	before, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	heap, began := watchHeap(), time.Now()
+	if err := s.exec(ctx, "CREATE MATERIALIZED VIEW v AS SELECT k, v FROM t"); err != nil {
+		return nil, err
+	}
+	rows, err := s.count(ctx, "SELECT count(*) FROM v")
+	took, peak := time.Since(began), heap.end()
+	if want := int64(h.rows(b.size)); err != nil || rows != want {
+		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", rows, want))
+	}
+	after, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	v := bulkValues(before, after)
+	v["seconds"], v["peak"] = took.Seconds(), peak/(1<<20)
+	v["rate"] = float64(h.rows(b.size)*(h.bytes+8)) / (1 << 20) / took.Seconds()
+	return v, s.exec(ctx, "DROP MATERIALIZED VIEW v")
+}
+
+// bulkValues gives what a few large appends took.
+func bulkValues(before, after counts) values {
+	diff := func(name string, labels ...string) float64 {
+		return after.sum(name, labels...) - before.sum(name, labels...)
+	}
+	return values{
+		"object_parts": diff("tributary_sink_parts_total", "view", view, "kind", "object"),
+		"inline_parts": diff("tributary_sink_parts_total", "view", view, "kind", "inline"),
+		"appends":      diff("tributary_sink_appends_total", "view", view, "empty", "false"),
+	}
+}
+
+// bulkInsert inserts many rows at once into a table that has a view.
+type bulkInsert struct{ workers int }
+
+// measure gives how long the insert takes, and how much later the view has the rows.
+func (i bulkInsert) measure(ctx context.Context, b *bench, w way, _ int) (_ values, err error) {
+	dir, err := os.MkdirTemp(b.o.Dir, "bench")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o := ServerOptions{Dir: dir, Workers: 1}
+	if w.sharing != nil {
+		o.Sharing = w.sharing(1)
+	}
+	s, err := b.start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.exec(ctx, steady{workers: i.workers}.setUp(w)...); err != nil {
+		return nil, err
+	}
+	before, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	heap, began := watchHeap(), time.Now()
+	if err := s.exec(ctx, fmt.Sprintf("INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, %d) g", b.bulk)); err != nil {
+		return nil, err
+	}
+	committed := time.Now()
+	n, err := s.count(ctx, "SELECT count(*) FROM v")
+	took, peak := time.Since(committed), heap.end()
+	if err != nil || n != int64(b.bulk) {
+		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", n, b.bulk))
+	}
+	after, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	v := bulkValues(before, after)
+	v["insert"], v["seconds"], v["peak"] = committed.Sub(began).Seconds(), took.Seconds(), peak/(1<<20)
+	return v, nil
+}

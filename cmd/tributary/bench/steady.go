@@ -1,0 +1,289 @@
+package bench
+
+import (
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tributary-db/tributary/compute/sink"
+	"github.com/tributary-db/tributary/sql/types"
+	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/blob"
+)
+
+// steady is a table that batches of rows are inserted into at a steady rate, with views over it.
+type steady struct {
+	workers int
+	// groups stand for processes in the baselines.
+	groups   int
+	replicas int
+	views    int
+	rows     int // of a batch; 0 inserts nothing
+	every    time.Duration
+	// noCompaction switches it off.
+	noCompaction bool
+	// skew gives nine rows of ten to one worker.
+	skew bool
+	// slow has the objects in a slow store that sometimes fails.
+	slow bool
+}
+
+// measure inserts for a window, and gives what it took.
+func (st steady) measure(ctx context.Context, b *bench, w way, run int) (_ values, err error) {
+	dir, err := os.MkdirTemp(b.o.Dir, "bench")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o := ServerOptions{Dir: dir, Workers: 1}
+	if w.sharing != nil {
+		o.Sharing = w.sharing(max(st.groups, 1))
+	}
+	if st.slow {
+		o.Blob = func(s blob.Store) blob.Store { return newSlowStore(s, uint64(run)) }
+	}
+	s, err := b.start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.exec(ctx, st.setUp(w)...); err != nil {
+		return nil, err
+	}
+	if st.rows == 0 {
+		return st.idle(ctx, b, s)
+	}
+	return st.insert(ctx, b, s)
+}
+
+func (st steady) setUp(w way) []string {
+	out := []string{
+		"ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = '" + w.threshold + "'",
+		"ALTER SYSTEM SET compute_mv_sink_staging_max_bytes = '100GB'",
+		fmt.Sprintf("CREATE CLUSTER c (SIZE = 'scale=1,workers=%d', REPLICATION FACTOR %d)", st.workers, max(st.replicas, 1)),
+		"SET cluster = c",
+		"CREATE TABLE t (k int8 NOT NULL, v text NOT NULL)",
+		"CREATE MATERIALIZED VIEW v AS SELECT k, v FROM t",
+	}
+	if st.noCompaction {
+		out = append(out, "ALTER SYSTEM SET storage_compaction_enabled = off")
+	}
+	for i := 1; i < st.views; i++ {
+		out = append(out, fmt.Sprintf("CREATE MATERIALIZED VIEW v%d AS SELECT k, v FROM t WHERE k >= 0", i))
+	}
+	return append(out, "SELECT count(*) FROM v")
+}
+
+// view is v's name in metrics.
+const view = "materialize.public.v"
+
+// insert is the window of a table that is written to.
+func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
+	first := int(b.warmUp / st.every)
+	n := first + max(1, int(b.window/st.every))
+	texts := st.batches(n)
+	sent, committed, arrived := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
+	all := make(chan struct{})
+	left := n
+	sub, err := s.subscribe(ctx, "v", st.rows, func(a arrival) {
+		if a.batch < n {
+			arrived[a.batch] = a.at
+			if left--; left == 0 {
+				close(all)
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	var before counts
+	began := time.Now().Add(50 * time.Millisecond)
+	for i, sql := range texts {
+		if i == first {
+			if before, err = s.counts(); err != nil {
+				return nil, err
+			}
+		}
+		if err := sleepUntil(ctx, began.Add(time.Duration(i)*st.every)); err != nil {
+			return nil, err
+		}
+		sent[i] = time.Now()
+		if err := s.exec(ctx, sql); err != nil {
+			return nil, err
+		}
+		committed[i] = time.Now()
+	}
+	select {
+	case <-all:
+	case err := <-sub.ended:
+		return nil, fmt.Errorf("the subscription ended: %w", err)
+	case <-time.After(lateLimit):
+		return nil, fmt.Errorf("%d of %d batches did not arrive within %v of the last insert", left, n, lateLimit)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	after, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	if err := sub.stop(ctx); err != nil {
+		return nil, err
+	}
+	if rows, err := s.count(ctx, "SELECT count(*) FROM v"); err != nil || rows != int64(n*st.rows) {
+		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", rows, n*st.rows))
+	}
+	v := st.perAppend(before, after, n-first)
+	var total, commit []time.Duration
+	for i := first; i < n; i++ {
+		total, commit = append(total, arrived[i].Sub(sent[i])), append(commit, committed[i].Sub(sent[i]))
+	}
+	slices.Sort(total)
+	slices.Sort(commit)
+	v["p50"], v["p95"], v["p99"] = at(total, 50), at(total, 95), at(total, 99)
+	v["commit"] = mean(commit)
+	v["rest"] = mean(total) - v["commit"] - v["wait"] - v["encode"] - v["put"] - v["append"]
+	return v, nil
+}
+
+// lateLimit is how long after the last insert all rows must have arrived.
+const lateLimit = time.Minute
+
+func sleepUntil(ctx context.Context, t time.Time) error {
+	select {
+	case <-time.After(time.Until(t)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// at gives a percentile of what is sorted, in milliseconds.
+func at(sorted []time.Duration, percent int) float64 {
+	return float64(sorted[min(len(sorted)-1, len(sorted)*percent/100)].Microseconds()) / 1000
+}
+
+// mean is in milliseconds.
+func mean(ds []time.Duration) float64 {
+	sum := time.Duration(0)
+	for _, d := range ds {
+		sum += d
+	}
+	return float64(sum.Microseconds()) / 1000 / float64(len(ds))
+}
+
+// perAppend gives what appends to the view took between two moments.
+func (st steady) perAppend(before, after counts, inserts int) values {
+	diff := func(name string, labels ...string) float64 {
+		return after.sum(name, labels...) - before.sum(name, labels...)
+	}
+	appends := diff("tributary_sink_appends_total", "view", view, "empty", "false")
+	ofView := func(name string, labels ...string) float64 {
+		return diff(name, append([]string{"collection", view}, labels...)...)
+	}
+	objects := ofView("tributary_storage_objects_put_total", "origin", "append")
+	appended := diff("tributary_sink_parts_total", "view", view, "kind", "object")
+	v := values{
+		"appends":      appends,
+		"empty":        diff("tributary_sink_appends_total", "view", view, "empty", "true"),
+		"refused":      diff("tributary_sink_refused_total", "view", view),
+		"object_parts": appended / appends,
+		"inline_parts": diff("tributary_sink_parts_total", "view", view, "kind", "inline") / appends,
+		"puts":         objects / appends,
+		"all_puts":     (objects + ofView("tributary_storage_objects_put_total", "origin", "compaction")) / appends,
+		"wasted":       objects - appended,
+		"bytes":        ofView("tributary_storage_consensus_bytes_total", "origin", "append") / appends,
+		"all_bytes":    ofView("tributary_storage_consensus_bytes_total") / appends,
+		// An insert is a command and a commit of its own; what is left is the views'.
+		"commands": (diff("tributary_storage_consensus_commands_total") - float64(inserts)) / float64(inserts),
+		"commits":  (diff("tributary_storage_consensus_commits_total") - float64(inserts)) / float64(inserts),
+		"fsyncs":   diff("tributary_storage_fsyncs_total") / float64(inserts),
+	}
+	for _, phase := range []string{"wait", "encode", "put", "append"} {
+		v[phase] = 1000 * diff("tributary_sink_phase_seconds", "view", view, "phase", phase) / appends
+	}
+	return v
+}
+
+// idle is the window of a table that nobody writes to.
+func (st steady) idle(ctx context.Context, b *bench, s *sut) (values, error) {
+	if err := s.exec(ctx, "INSERT INTO t SELECT g, md5(g::text) FROM generate_series(1, 1000) g"); err != nil {
+		return nil, err
+	}
+	for i := range st.views {
+		name := "v"
+		if i > 0 {
+			name = fmt.Sprintf("v%d", i)
+		}
+		if n, err := s.count(ctx, "SELECT count(*) FROM "+name); err != nil || n != 1000 {
+			return nil, errors.Join(err, fmt.Errorf("%s has %d rows of 1000", name, n))
+		}
+	}
+	if err := sleepUntil(ctx, time.Now().Add(b.warmUp)); err != nil {
+		return nil, err
+	}
+	before, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	first, worked := goroutinesStarted(), lookAtHost()
+	if err := sleepUntil(ctx, time.Now().Add(b.window)); err != nil {
+		return nil, err
+	}
+	last, then := goroutinesStarted(), lookAtHost()
+	after, err := s.counts()
+	if err != nil {
+		return nil, err
+	}
+	diff := func(name string) float64 { return after.sum(name) - before.sum(name) }
+	return values{
+		"appends":    diff("tributary_sink_appends_total"),
+		"commands":   diff("tributary_storage_consensus_commands_total"),
+		"fsyncs":     diff("tributary_storage_fsyncs_total"),
+		"goroutines": last - first,
+		"cpu":        1000 * (then.own - worked.own),
+	}, nil
+}
+
+// batches are the statements that insert n batches of rows.
+func (st steady) batches(n int) []string {
+	deal := dealer(st.workers)
+	out := make([]string, n)
+	for i := range out {
+		var sql strings.Builder
+		sql.WriteString("INSERT INTO t VALUES ")
+		for r := range st.rows {
+			k := int64(i*st.rows + r)
+			text := textOf(k, 0)
+			for salt := 1; st.skew && r%10 != 0 && deal(k, text) != 0; salt++ {
+				text = textOf(k, salt)
+			}
+			if r > 0 {
+				sql.WriteByte(',')
+			}
+			fmt.Fprintf(&sql, "(%d,'%s')", k, text)
+		}
+		out[i] = sql.String()
+	}
+	return out
+}
+
+// textOf gives 32 characters that k and salt decide.
+func textOf(k int64, salt int) string { return fmt.Sprintf("%x", md5.Sum(fmt.Append(nil, k, salt))) }
+
+// dealer says which worker of a view has a row.
+func dealer(workers int) func(k int64, v string) int {
+	route := (&sink.View{}).Route()
+	b := vec.NewBlock([]types.Kind{types.Int, types.Bytes}, 1)
+	sels := make([][]int32, workers)
+	return func(k int64, v string) int {
+		b.Reset()
+		b.AppendRow(1, vec.IntOf(k), vec.StrOf(v))
+		route.Deal(b, nil, sels)
+		return slices.IndexFunc(sels, func(sel []int32) bool { return len(sel) > 0 })
+	}
+}
