@@ -123,6 +123,12 @@ func timed(h prometheus.Histogram) func() {
 	return func() { h.Observe(time.Since(began).Seconds()) }
 }
 
+// stopwatch gives a function that adds the time since to a sum.
+func stopwatch(sum *time.Duration) func() {
+	began := time.Now()
+	return func() { *sum += time.Since(began) }
+}
+
 // shardMetrics are the metrics of one collection: counters looked up once.
 type shardMetrics struct {
 	objects, objectBytes, consensus [origins]prometheus.Counter

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
@@ -281,7 +282,9 @@ func pieces(rows *vec.Block) []*vec.Block {
 // Finish gives what was written; the writer is used up. After an error, what had been put is deleted.
 func (w *Writer) Finish(ctx context.Context) (*Written, error) {
 	err := w.flush(ctx, true)
+	put := stopwatch(&w.out.putWait)
 	w.puts.Wait()
+	put()
 	if err = errors.Join(err, w.failed()); err != nil {
 		w.out.Discard(ctx)
 		return nil, err
@@ -304,10 +307,14 @@ type Written struct {
 	totals Totals
 	moves  tvc.Fingerprint
 	// stamp says that the rows have no times yet; else times bounds theirs.
-	stamp  bool
-	times  timesOf
-	origin Origin
+	stamp   bool
+	times   timesOf
+	origin  Origin
+	putWait time.Duration
 }
+
+// PutWait is how long the writer's Finish waited for objects to be put.
+func (w *Written) PutWait() time.Duration { return w.putWait }
 
 // Totals says what is in it.
 func (w *Written) Totals() Totals { return w.totals }
