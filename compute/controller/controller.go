@@ -89,6 +89,9 @@ type coll struct {
 	seen claim
 }
 
+// isView says whether it is a view that runs.
+func (x *coll) isView() bool { return x.output != nil }
+
 // claim says that with everything physically below physical, a collection is complete below logical.
 type claim struct{ physical, logical tvc.Frontier }
 
@@ -324,6 +327,7 @@ func (c *Controller) createLocked(cluster tvc.ID, cr *protocol.Create, sh *shard
 		runs: map[*replica]*run{}, held: map[*IndexHold]tvc.Frontier{}}
 	if cr.View != nil {
 		x.output = newOutput(0)
+		c.shared.SinkMetrics.Add(sh.ID(), x.name)
 	}
 	for _, id := range cr.Plan.Imports() {
 		in := c.mu.collections[id]
@@ -349,14 +353,42 @@ func (c *Controller) Broken(id tvc.ID, sh *shard.Shard, reason error) {
 		dependents: map[tvc.ID]*coll{}, held: map[*IndexHold]tvc.Frontier{}, err: brokenError(name, reason)}
 }
 
-// Rename says that a collection has another full SQL name from now on. Its metrics begin anew.
+// Rename says that a collection has another full SQL name from now on.
 func (c *Controller) Rename(id tvc.ID, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if x := c.mu.collections[id]; x != nil && x.name != name {
-		c.shared.SinkMetrics.Forget(x.name)
 		x.name = name
+		if x.isView() {
+			c.shared.SinkMetrics.Rename(x.shard.ID(), name)
+		}
 	}
+}
+
+// SinkStatistics is what the sinks of a view have done.
+type SinkStatistics = sink.Statistics
+
+// SinkPhase is a stretch of a sink's way into storage; SinkPhases is how many there are.
+type SinkPhase = sink.Phase
+
+// The phases, in their order.
+const (
+	SinkWait   = sink.Wait
+	SinkEncode = sink.Encode
+	SinkPut    = sink.Put
+	SinkStep   = sink.Step
+)
+
+// SinkStatistics gives what the sinks of a view have done, on all replicas in this process, since the view was made or
+// the process began. What is no view has done nothing.
+func (c *Controller) SinkStatistics(id tvc.ID) SinkStatistics {
+	c.mu.Lock()
+	x := c.mu.collections[id]
+	c.mu.Unlock()
+	if x == nil || !x.isView() {
+		return SinkStatistics{}
+	}
+	return c.shared.SinkMetrics.Of(x.shard.ID())
 }
 
 // Drop forgets a collection and stops its dataflow. Subscriptions that read it end with an error; what else
@@ -399,8 +431,8 @@ func (c *Controller) endLocked(x *coll) (stop []func()) {
 		delete(c.mu.stalled, stalled{r, x.id})
 		stop = append(stop, func() { r.engine.Compact(x.id, tvc.Done) })
 	}
-	if x.create != nil && x.create.View != nil {
-		stop = append(stop, func() { c.shared.SinkMetrics.Forget(x.name) })
+	if x.isView() {
+		stop = append(stop, func() { c.shared.SinkMetrics.Forget(x.shard.ID()) })
 	}
 	if x.hold != nil {
 		stop = append(stop, x.hold.Release)

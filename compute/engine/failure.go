@@ -74,7 +74,9 @@ func (h *history) judge(err error, d *running) (pause time.Duration, over error)
 	h.failed = max(h.failed, d.attempt)
 	d.e.o.Log.Warn("dataflow is built anew", "dataflow", d.c.Plan.Name, "id", d.c.ID.String(), "error", err)
 	if d.c.View != nil {
-		d.e.o.SinkMetrics.Rebuilt(d.name())
+		if sh, ok := d.e.o.Shard(d.c.ID); ok {
+			d.e.o.SinkMetrics.Rebuilt(sh.ID())
+		}
 	}
 	if passes(err) {
 		h.pause = min(max(2*h.pause, 100*time.Millisecond), maxPause)

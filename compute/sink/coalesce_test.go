@@ -531,7 +531,7 @@ func TestSharedPartsAreTheViews(t *testing.T) {
 	if n := e.p.Registry.Sum("tributary_storage_objects_put_total", "collection", "v", "origin", "append"); n != 1 {
 		t.Errorf("%v objects were put by an append", n)
 	}
-	e.o.Metrics.Forget("v")
+	e.o.Metrics.Forget(e.o.Shard.ID())
 	if n := e.p.Registry.Sum("tributary_sink_parts_total"); n != 0 {
 		t.Errorf("%v parts of a view that is gone", n)
 	}

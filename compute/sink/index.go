@@ -155,7 +155,7 @@ func (x *Index) Read(at tvc.Time, keys *vec.Block, emit func(*vec.Block) error) 
 	}
 	var key []byte
 	var vals []vec.Datum
-	for i, h := range keys.Hash(iota(len(keys.Cols)), nil) {
+	for i, h := range keys.Hash(upTo(len(keys.Cols)), nil) {
 		vals = keys.Row(i, vals)
 		key = layout.AppendKeyOf(key[:0], vals)
 		cur.Open(x.Old(vec.Worker(h, x.workers)), at)
@@ -167,7 +167,7 @@ func (x *Index) Read(at tvc.Time, keys *vec.Block, emit func(*vec.Block) error) 
 	return emit(out)
 }
 
-func iota(n int) []int {
+func upTo(n int) []int {
 	out := make([]int, n)
 	for i := range out {
 		out[i] = i

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -29,14 +29,15 @@ func (e *LostError) Error() string {
 
 // Appender appends a view's intervals. It belongs to one goroutine.
 type Appender struct {
-	o     ViewOptions
-	group *txn.Group
+	o       ViewOptions
+	group   *txn.Group
+	metrics *viewMetrics
 }
 
 // NewAppender makes the appender of a view.
 func NewAppender(o ViewOptions, group *txn.Group) *Appender {
 	o.defaults()
-	return &Appender{o: o, group: group}
+	return &Appender{o: o, group: group, metrics: o.Metrics.of(o.Shard.ID())}
 }
 
 // Append appends an interval (promises V1 and V2). On an error nothing was appended, unless it is
@@ -73,7 +74,11 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	for i := range iv.reports {
 		want.add(iv.reports[i].totals)
 	}
+	took := laps{at: iv.began()}
+	took.lap(Wait)
 	written, err := a.o.Sharing.write(ctx, a, iv)
+	took.lap(Encode)
+	took.move(putWait(written), Encode, Put)
 	if !iv.Keep {
 		iv.Discard(ctx, a.o.Staging)
 	}
@@ -84,8 +89,9 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		discard(ctx, written)
 		return err
 	}
-	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{
-		shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}}})
+	op := shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}
+	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{op}})
+	took.lap(Step)
 	if err != nil {
 		if !errors.Is(err, txn.ErrIndeterminate) {
 			discard(ctx, written)
@@ -96,14 +102,14 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		discard(ctx, written)
 		switch out.Refused.Reason {
 		case shard.UpperMismatch:
-			a.o.Metrics.refused.WithLabelValues(a.o.Name()).Inc()
+			a.metrics.count(func(s *Statistics) { s.Refused++ })
 			return &LostError{Upper: out.Refused.Upper}
 		case shard.Sealed:
 			return fmt.Errorf("append to %s: %w", a.o.Name(), shard.ErrSealed)
 		}
 		return fmt.Errorf("append to %s: %v", a.o.Name(), out.Refused)
 	}
-	a.counted(written, want)
+	a.metrics.appended(op, want.rows, &took)
 	return nil
 }
 
@@ -152,11 +158,11 @@ func discard(ctx context.Context, written []*shard.Written) {
 	}
 }
 
-func (a *Appender) counted(written []*shard.Written, t totals) {
-	a.o.Metrics.appends.WithLabelValues(a.o.Name(), strconv.FormatBool(t.rows == 0)).Inc()
-	a.o.Metrics.rows.WithLabelValues(a.o.Name()).Add(float64(t.rows))
+// putWait is how long writers that ended side by side waited for objects to be put.
+func putWait(written []*shard.Written) time.Duration {
+	longest := time.Duration(0)
 	for _, w := range written {
-		a.o.Metrics.parts.WithLabelValues(a.o.Name(), "object").Add(float64(w.Objects()))
-		a.o.Metrics.parts.WithLabelValues(a.o.Name(), "inline").Add(float64(w.Inline()))
+		longest = max(longest, w.PutWait())
 	}
+	return longest
 }

@@ -23,7 +23,7 @@ func (v *View) StandBy(stands bool) {
 		s.count(v.o.Staging, stands)
 		if used, most := v.o.Staging.of(stands); stands && used.Load() > most && s.writer == nil {
 			s.drop()
-			s.unstage(v.o.Staging)
+			v.unstage(s)
 		}
 	}
 }
@@ -114,6 +114,7 @@ func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, 
 		size = min(r.bytes, stagedBytes(r.staged))
 	}
 	v.o.Staging.give(r.bytes-size, r.standing)
+	v.metrics.stage(size - r.bytes)
 	content = r.totals.content.Sub(kept.content)
 	r.bytes, r.totals = size, kept
 	return content, true
@@ -151,7 +152,7 @@ func (v *View) prepend(s *stage, r *report) {
 	if s.staged != nil {
 		r.staged.AppendBlock(s.staged)
 	}
-	s.staged = r.staged
+	s.staged, s.since = r.staged, r.since
 	s.totals.add(r.totals)
 	s.bytes += r.bytes
 	*r = report{}

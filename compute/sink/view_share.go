@@ -46,7 +46,7 @@ func (upToThreshold) write(ctx context.Context, a *Appender, iv *Interval) ([]*s
 		r.writer = nil
 		switch {
 		case to != nil:
-			a.o.Metrics.spills.WithLabelValues(a.o.Name()).Inc()
+			a.metrics.count(func(s *Statistics) { s.Spills++ })
 			writers = append(writers, to)
 		case r.staged == nil || r.staged.Len == 0:
 			continue

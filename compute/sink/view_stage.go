@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/settings"
@@ -38,6 +39,8 @@ type report struct {
 	bytes  int64 // taken from the budget
 	// standing says that they are of the share of those who stand by.
 	standing bool
+	// since is when the first of its rows came.
+	since time.Time
 	// away are the sums of the rows that the writer has, whose times are from awayFrom to awayTo.
 	away             totals
 	awayFrom, awayTo tvc.Time
@@ -70,6 +73,8 @@ type View struct {
 	kinds  []types.Kind // of what is stored: the columns, then the error
 	ctx    context.Context
 	shares []stage
+	// metrics are the view's own.
+	metrics *viewMetrics
 	// countOnly: see CountOnly.
 	countOnly bool
 	// standsBy: see StandBy.
@@ -85,7 +90,7 @@ type ViewOptions struct {
 	// Staging bounds what all sinks of the process stage.
 	Staging *Budget
 	Metrics *Metrics
-	// Name gives the view's full SQL name, which labels its metrics.
+	// Name gives the view's full SQL name, for logs and errors.
 	Name func() string
 	// Log takes the stacks of panics; nil means slog.Default().
 	Log *slog.Logger
@@ -106,7 +111,7 @@ func (o *ViewOptions) defaults() {
 func NewView(ctx context.Context, o ViewOptions) *View {
 	o.defaults()
 	schema, _ := o.Shard.Schema()
-	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers)}
+	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers), metrics: o.Metrics.of(o.Shard.ID())}
 	for w := range v.shares {
 		v.shares[w].fp = tvc.NewFingerprinter(o.Shard.FingerprintKey(), true)
 	}
@@ -215,6 +220,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 	granted := v.o.Staging.take(size, s.standing)
 	if granted {
 		s.bytes += size
+		v.metrics.stage(size)
 	}
 	if granted && int64(s.staged.Size()) <= s.limit {
 		return nil
@@ -227,7 +233,7 @@ func (v *View) begin(s *stage) {
 	if s.open {
 		return
 	}
-	s.open, s.standing = true, v.standsBy
+	s.open, s.standing, s.since = true, v.standsBy, clock()
 	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
 
@@ -247,14 +253,15 @@ func (v *View) spill(s *stage) error {
 		s.away, s.awayFrom, s.awayTo = s.totals, min(from, s.awayFrom), max(to, s.awayTo)
 		err = s.writer.Add(v.ctx, s.staged)
 	}
-	s.unstage(v.o.Staging)
+	v.unstage(s)
 	return err
 }
 
 // unstage forgets what is staged.
-func (s *stage) unstage(b *Budget) {
+func (v *View) unstage(s *stage) {
 	s.staged.Reset()
-	b.give(s.bytes, s.standing)
+	v.o.Staging.give(s.bytes, s.standing)
+	v.metrics.stage(-s.bytes)
 	s.bytes = 0
 }
 
@@ -289,7 +296,7 @@ func (v *View) Dirty() bool {
 
 // Seal ends the open interval and gives what each worker has for it, in order; the next interval is open.
 func (v *View) Seal() *Interval {
-	iv := &Interval{reports: make([]report, len(v.shares))}
+	iv := &Interval{reports: make([]report, len(v.shares)), metrics: v.metrics}
 	for w := range v.shares {
 		s := &v.shares[w]
 		iv.reports[w] = s.report
@@ -304,6 +311,17 @@ type Interval struct {
 	// Keep holds what is staged until the interval is appended, in case somebody else is faster.
 	Keep    bool
 	reports []report
+	metrics *viewMetrics
+}
+
+// began is when its first change came; zero if it has none.
+func (iv *Interval) began() (first time.Time) {
+	for i := range iv.reports {
+		if at := iv.reports[i].since; first.IsZero() || !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return first
 }
 
 // Content is the fingerprint of everything in it, without times.
@@ -324,6 +342,7 @@ func (iv *Interval) Discard(ctx context.Context, b *Budget) {
 			r.writer = nil
 		}
 		b.give(r.bytes, r.standing)
+		iv.metrics.stage(-r.bytes)
 		r.bytes, r.staged = 0, nil
 	}
 }

@@ -72,6 +72,7 @@ func (e *env) start() {
 	}
 	e.o = ViewOptions{Shard: sh, Workers: e.o.Workers, Settings: set, Staging: NewBudget(set),
 		Metrics: NewMetrics(p.Registry.Metrics()), Name: func() string { return "v" }, Log: slog.New(slog.DiscardHandler)}
+	e.o.Metrics.Add(sh.ID(), "v")
 }
 
 // follow has the stores' calls go by a plan, and counts puts.

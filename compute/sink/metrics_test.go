@@ -1,0 +1,126 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tributary-db/tributary/storage/tvc"
+)
+
+// statistics gives the view's statistics, without how long anything took; that must be there for what happened and not
+// for anything else.
+func (e *env) statistics() Statistics {
+	e.tb.Helper()
+	s := e.o.Metrics.Of(e.o.Shard.ID())
+	for p := range s.Phases {
+		phase := &s.Phases[p]
+		if phase.Times == 0 && phase.Total != 0 || phase.Total < 0 || phase.Total > time.Hour {
+			e.tb.Errorf("%v took %v, %d times", Phase(p), phase.Total, phase.Times)
+		}
+		phase.Total = 0
+	}
+	return s
+}
+
+// times are phases that happened so often; put apart.
+func times(appends, put int64) [Phases]Spent {
+	return [Phases]Spent{Wait: {Times: appends}, Encode: {Times: appends}, Put: {Times: put}, Step: {Times: appends}}
+}
+
+// TestStatistics follows a view through every kind of append.
+func TestStatistics(t *testing.T) {
+	e := newEnv(t, 2)
+	check := func(what string, want Statistics) {
+		t.Helper()
+		if got := e.statistics(); got != want {
+			t.Errorf("%s:\n%+v\nwant\n%+v", what, got, want)
+		}
+	}
+	check("nothing", Statistics{})
+	f := e.newFlow()
+	f.tick(10)
+	f.append()
+	check("an empty append", Statistics{EmptyAppends: 1})
+
+	e.set("storage_inline_append_max_bytes", "32kB")
+	f.tick(20, rows(0, 10, 1))
+	f.tick(30, rows(10, 10, 1))
+	want := e.statistics()
+	staged := e.o.Staging.used()
+	if staged == 0 || want.StagedBytes != staged || want.StagedBytesPeak != staged {
+		t.Errorf("%d bytes are staged, it says %+v", staged, want)
+	}
+	f.append()
+	got := e.statistics()
+	if size := got.InlineBytes + got.ObjectBytes; size < 100 || size > 4000 {
+		t.Errorf("20 rows are %d bytes", size)
+	}
+	put := int64(e.puts) // none, unless invariants try what is rare
+	want = Statistics{Appends: 1, EmptyAppends: 1, Rows: 20, InlineParts: 1 - put, InlineBytes: got.InlineBytes, ObjectParts: put,
+		ObjectBytes: got.ObjectBytes, StagedBytesPeak: staged, Phases: times(1, put)}
+	check("an inline append", want)
+
+	// Both workers have more than they may stage.
+	e.set("storage_inline_append_max_bytes", "0")
+	f.tick(40, rows(100, 3000, 1))
+	f.append()
+	got = e.statistics()
+	parts := int64(e.puts)
+	if parts == put || got.ObjectBytes-want.ObjectBytes < 3000 || got.StagedBytesPeak < staged {
+		t.Errorf("%d objects; %+v", parts, got)
+	}
+	want.Appends, want.Rows, want.Spills, want.Phases = 2, 3020, 2, times(2, put+1)
+	want.ObjectParts, want.ObjectBytes, want.StagedBytesPeak = parts, got.ObjectBytes, got.StagedBytesPeak
+	check("an append of two spills", want)
+
+	// Somebody else is first.
+	f.tick(50, rows(0, 1, -1))
+	iv := f.seal()
+	other := e.newFlow()
+	other.now = 45
+	other.append()
+	var lost *LostError
+	if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), iv); !errors.As(err, &lost) {
+		t.Fatal(err)
+	}
+	want.Refused, want.EmptyAppends = 1, 2
+	check("a lost race", want)
+	e.o.Metrics.Rebuilt(e.o.Shard.ID())
+	want.Rebuilds = 1
+	check("a tear-down", want)
+}
+
+// TestStagedBytesEnd: whatever becomes of what is staged, in the end none of it counts as staged.
+func TestStagedBytesEnd(t *testing.T) {
+	e := newEnv(t, 2)
+	for what, end := range map[string]func(f *flow){
+		"discarded": func(f *flow) { f.view.Seal().Discard(context.Background(), e.o.Staging) },
+		"kept, lost and dropped": func(f *flow) {
+			iv := f.seal()
+			iv.Keep, iv.Lower = true, iv.Lower-1
+			var lost *LostError
+			if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), iv); !errors.As(err, &lost) {
+				t.Fatal(err)
+			}
+			if e.statistics().StagedBytes == 0 {
+				t.Error("a kept interval is not staged")
+			}
+			if _, ok := f.view.DropBelow(context.Background(), iv, tvc.After(f.now)); !ok {
+				t.Error("what is staged could not be dropped")
+			}
+		},
+		"appended": (*flow).append,
+	} {
+		f := e.newFlow()
+		f.tick(tvc.Time(e.o.Shard.Upper())+10, rows(0, 20, 1))
+		if s := e.statistics(); s.StagedBytes == 0 || s.StagedBytes != e.o.Staging.used() {
+			t.Errorf("%s: %d bytes are staged, it says %d", what, e.o.Staging.used(), s.StagedBytes)
+		}
+		end(f)
+		if s := e.statistics(); s.StagedBytes != 0 || e.o.Staging.used() != 0 {
+			t.Errorf("%s: it says that %d bytes are staged, and %d are", what, s.StagedBytes, e.o.Staging.used())
+		}
+	}
+}
