@@ -190,6 +190,21 @@ func (r *replica) Reset(id tvc.ID) {
 	}
 }
 
+// Corrects is protocol.Listener's.
+func (r *replica) Corrects(id tvc.ID) {
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	x := r.c.mu.collections[id]
+	if x == nil || x.runs[r] == nil {
+		return
+	}
+	for other, run := range x.runs {
+		if other != r && run.err == nil {
+			other.engine.Yield(id)
+		}
+	}
+}
+
 // notifyAll lets whoever waits for x, or for what is computed from it, look again. The controller's lock is
 // held.
 func (c *Controller) notifyAll(x *coll) {

@@ -1,9 +1,12 @@
 package controller_test
 
 import (
+	"context"
 	mrand "math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/plan/plantest"
@@ -170,4 +173,60 @@ func TestAStuckReplicaIsSucceeded(t *testing.T) {
 		e.write(map[tvc.ID]*vec.Block{a: randomRows(r, 5)})
 	}
 	e.check(v, special(a, truth), e.live)
+}
+
+// TestACorrectionWinsUnderSteadyWrites: what one replica has stored wrongly is corrected by another one although the first
+// appends to the view all the time, and computing the correction takes longer than that.
+func TestACorrectionWinsUnderSteadyWrites(t *testing.T) {
+	const most = 20
+	e := newEnv(t, 1)
+	a := e.table(1)
+	e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+	var asked atomic.Int64
+	v := e.view(10, special(a, func() int64 {
+		n := asked.Add(1)
+		if n == 1 {
+			return 14
+		}
+		if n < most {
+			// As long as it takes for another append; if there is none, a moment.
+			stored, _ := e.set.Shard(tvc.ID{Class: 'u', N: 10})
+			ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+			defer cancel()
+			if err := stored.WaitPast(ctx, tvc.Time(stored.Upper())); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+		return 13
+	}))
+	e.check(v, special(a, func() int64 { return 14 }), e.live)
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		row := vec.NewBlock(kv.Kinds(), 1)
+		for diff := int64(1); ; diff = -diff {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			row.Reset()
+			row.AppendRow(diff, vec.IntOf(7), vec.IntOf(7))
+			e.write(map[tvc.ID]*vec.Block{a: row})
+		}
+	})
+	e.c.SetCluster(cluster, replica(1, 1), replica(2, 2))
+	for right := false; !right; {
+		if n := asked.Load(); n >= most {
+			t.Errorf("the contents were computed %d times, and are wrong", n)
+			break
+		}
+		got, err := e.read(v)
+		e.must(err)
+		right = got[plantest.Key([]vec.Datum{vec.IntOf(100), vec.IntOf(13)})].Count == 1
+	}
+	close(stop)
+	wg.Wait()
+	e.check(v, special(a, func() int64 { return 13 }), e.live)
+	t.Logf("the contents were computed %d times by two replicas", asked.Load())
 }

@@ -138,6 +138,17 @@ func (e *Engine) TakeOver(id tvc.ID) {
 	}
 }
 
+// Yield is protocol.Replica's.
+func (e *Engine) Yield(id tvc.ID) {
+	e.mu.Lock()
+	d := e.mu.running[id]
+	e.mu.Unlock()
+	if d != nil {
+		d.asked.Store(true)
+		d.signal()
+	}
+}
+
 // Peek is protocol.Replica's.
 func (e *Engine) Peek(ctx context.Context, p *protocol.Peek) (protocol.Rows, error) {
 	e.mu.Lock()

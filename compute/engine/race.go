@@ -22,6 +22,14 @@ const (
 	maxPatience   = time.Minute
 )
 
+// Who finds that what is stored is not what the query gives computes it anew, to append the difference. If the others went
+// on meanwhile, that append would be late each time; so they stand by for it. Each time that it does not come they wait for
+// twice as long at the next: a correction takes as long as the view takes to compute.
+const (
+	minYield = 10 * time.Second
+	maxYield = time.Hour
+)
+
 // race is what a view's driver knows of the others.
 type race struct {
 	// lost is the interval whose append somebody else's was before; nil when it was dealt with.
@@ -69,13 +77,23 @@ func (r *race) leave() {
 	}
 }
 
+// yields says whether the next append is left to somebody who corrects what is stored.
+func (v *viewDriver) yields() bool {
+	if v.d.asked.Swap(false) && !v.d.yielding {
+		v.d.yielding = true
+		v.race.calm() // and wait anew
+	}
+	return v.d.yielding
+}
+
 // called says whether a driver that stands by has something to do without a change of its own.
 func (v *viewDriver) called() bool {
-	return v.shard.Upper() > v.lower || v.race.isDue() || v.sink.Dirty() && v.d.promoted.Load()
+	return v.d.asked.Load() || v.shard.Upper() > v.lower || v.race.isDue() || v.sink.Dirty() && v.d.promoted.Load()
 }
 
 // follow goes on from where somebody else has appended, if they have; or appends after all, if they do not.
 func (v *viewDriver) follow(ctx context.Context) error {
+	v.yields()
 	v.d.standsBy, v.d.contended = true, true
 	v.sink.StandBy(true)
 	if v.race.unwatch == nil {
@@ -130,6 +148,7 @@ func (v *viewDriver) concede(ctx context.Context, goal stored) error {
 		return err
 	}
 	v.d.settled, v.d.doubted = true, false
+	v.d.yielding, v.d.yield = false, minYield
 	return nil
 }
 
@@ -138,6 +157,9 @@ func (v *viewDriver) await() {
 	wait := v.d.patience
 	if v.d.c.View.Fresh && v.lower == tvc.Frontier(v.d.c.AsOf) {
 		wait = max(wait, firstPatience)
+	}
+	if v.d.yielding {
+		wait = max(wait, v.d.yield)
 	}
 	due := &atomic.Bool{}
 	v.race.due = due
@@ -153,6 +175,9 @@ func (v *viewDriver) takeOver(ctx context.Context) error {
 	v.race.leave()
 	v.d.promoted.Store(false)
 	v.d.standsBy = false
+	if v.d.yielding {
+		v.d.yielding, v.d.yield = false, min(2*v.d.yield, maxYield)
+	}
 	v.d.patience = min(2*v.d.patience, maxPatience)
 	v.sink.StandBy(false)
 	if !v.sink.IsWhole() {

@@ -52,6 +52,11 @@ type running struct {
 	// contended says that there are or were other replicas; patience is how long their appends are waited for.
 	contended bool
 	patience  time.Duration
+	// asked, which anybody may set, says that another replica corrects the view. yielding is set while the next append is
+	// left to it, for as long as yield says.
+	asked    atomic.Bool
+	yielding bool
+	yield    time.Duration
 	// settled says that since the last failure an append has landed, or another's was found right; doubted that
 	// another's was found wrong, and this dataflow was computed anew.
 	settled, doubted bool
@@ -64,7 +69,7 @@ func newRunning(e *Engine, c *protocol.Create) *running {
 	d := &running{e: e, c: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	d.ctx, d.cancel = context.WithCancel(e.ctx)
 	d.since.Store(uint64(c.AsOf))
-	d.standsBy, d.patience = c.View != nil && c.View.StandsBy, patience
+	d.standsBy, d.patience, d.yield = c.View != nil && c.View.StandsBy, patience, minYield
 	return d
 }
 

@@ -57,6 +57,8 @@ type flight struct {
 	iv      *sink.Interval
 	content tvc.Fingerprint
 	through []protocol.Read
+	// corrects says that it is a correction's.
+	corrects bool
 }
 
 // newViewDriver makes the sink of a view, and gives the time to start from.
@@ -83,6 +85,7 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 		return v, d.c.AsOf, nil
 	case d.differs:
 		d.differs, d.standsBy, v.start = false, false, correct
+		d.e.o.Listener.Corrects(d.c.ID)
 		return v, max(d.e.o.Inputs.Closed(), tvc.Time(v.lower)), nil
 	}
 	v.sink.CountOnly(true)
@@ -101,15 +104,7 @@ func (v *viewDriver) emit(ctx context.Context) error {
 	case verify:
 		return v.verify(ctx)
 	case correct:
-		v.start = started
-		if upper := v.shard.Upper(); upper > v.lower {
-			v.d.differs = true // still, as far as is known
-			return &sink.LostError{Upper: upper}
-		}
-		if err := v.takeBack(ctx); err != nil {
-			return err
-		}
-		return v.launch(ctx)
+		return v.correct(ctx)
 	}
 	return v.next(ctx)
 }
@@ -120,7 +115,7 @@ func (v *viewDriver) next(ctx context.Context) error {
 	switch {
 	case v.flying != nil:
 		return nil
-	case v.d.standsBy, v.shard.Upper() > v.lower:
+	case v.d.standsBy, v.shard.Upper() > v.lower, v.yields():
 		return v.follow(ctx)
 	case v.sink.Dirty(), v.holdsBack():
 		return v.launch(ctx)
@@ -177,6 +172,11 @@ func (v *viewDriver) settle(ctx context.Context) error {
 			v.lower, v.own = f.iv.Upper, v.own.Add(f.content)
 			v.d.settled, v.d.doubted, v.d.patience = true, false, patience
 			v.d.promoted.Store(false)
+			if f.corrects {
+				// Who else corrects the view now finds nothing to correct.
+				v.d.asked.Store(false)
+				v.d.yielding = false
+			}
 			v.d.e.o.Listener.Progress(protocol.Progress{ID: v.d.c.ID, Through: f.through, Upper: v.lower})
 		}
 		return v.next(ctx)
@@ -209,6 +209,24 @@ func (v *viewDriver) compare(stored tvc.Fingerprint) error {
 	v.d.differs = true
 	v.d.e.o.Log.Warn("a view's stored contents differ from its query and are corrected", "view", v.o.Name())
 	return errDiffers
+}
+
+// correct appends the difference between what was computed and what is stored.
+func (v *viewDriver) correct(ctx context.Context) error {
+	v.start = started
+	// An append that was under way when the others were told to wait may have come.
+	if v.own, v.lower = v.shard.Fingerprint(); v.lower >= v.d.upper {
+		v.d.standsBy, v.d.contended = true, true
+		return &sink.LostError{Upper: v.lower}
+	}
+	if err := v.takeBack(ctx); err != nil {
+		return err
+	}
+	if err := v.launch(ctx); err != nil {
+		return err
+	}
+	v.flying.corrects = true
+	return nil
 }
 
 // takeBack adds the stored contents, negated, to the open interval.

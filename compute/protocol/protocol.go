@@ -1,10 +1,10 @@
 // Package protocol is what a controller and a replica may say to each other, and in which order.
 //
-// The controller says Create once for an ID, then any number of Compact and Wake, and last Compact with
-// Done, which ends it. Peek may name an index from its Create on. The replica answers through the
+// The controller says Create once for an ID, then any number of Compact, Wake, TakeOver and Yield, and last
+// Compact with Done, which ends it. Peek may name an index from its Create on. The replica answers through the
 // Listener: Progress any number of times after Create, each no less than the one before; Reset when it has
-// begun anew and what it said of an index no longer holds; Failed if the dataflow cannot go on, after which
-// nothing more is said about it.
+// begun anew and what it said of an index no longer holds; Corrects before it corrects a view; Failed if the
+// dataflow cannot go on, after which nothing more is said about it.
 //
 // Promises of a replica: what it says with Progress has happened, durably where it is said to be; a
 // Create is answered by work, never by waiting.
@@ -32,6 +32,9 @@ type Replica interface {
 	Wake(id tvc.ID)
 	// TakeOver says that the replica that a view's dataflow may have stood by for does no more.
 	TakeOver(id tvc.ID)
+	// Yield says that another replica corrects what is stored of a view: the next append is its own, if it makes it
+	// before long.
+	Yield(id tvc.ID)
 	// Peek reads an index, which must be complete through the time and not compacted past it. ErrNotReady
 	// if it has begun anew meanwhile.
 	Peek(ctx context.Context, p *Peek) (Rows, error)
@@ -123,6 +126,9 @@ type Listener interface {
 	Progress(p Progress)
 	// Reset says that an index has begun anew: it is not there until the next Progress.
 	Reset(id tvc.ID)
+	// Corrects says that a view's dataflow begins to compute what is to be corrected of what is stored. When it returns,
+	// the other replicas have been told to Yield.
+	Corrects(id tvc.ID)
 	// Failed says that a dataflow has ended for good.
 	Failed(id tvc.ID, err error)
 }
