@@ -1,7 +1,9 @@
 package consensus
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -31,10 +33,14 @@ func newFrozen() *frozen { return &frozen{memory: vfs.NewMem()} }
 
 // note freezes the directory if err, of a file, is one.
 func (z *frozen) note(name string, err error) {
-	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-		z.first.CompareAndSwap(nil, &err)
+	if err == nil {
+		return
 	}
+	var named *fs.PathError
+	if !errors.As(err, &named) {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	z.first.CompareAndSwap(nil, &err)
 }
 
 func (z *frozen) err() error {
@@ -52,7 +58,7 @@ func (z *frozen) create(name string, cat vfs.DiskWriteCategory) (vfs.File, error
 // isVital says whether Pebble ends the process when the file cannot be made or written.
 func isVital(name string) bool {
 	base := filepath.Base(name)
-	return filepath.Ext(base) == ".log" || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
 }
 
 // counter is the side of a metric that the file system sees.

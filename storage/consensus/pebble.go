@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -84,27 +85,50 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w (%w)", dir, ErrInUse, err)
 	}
-	db, err := pebble.Open(dir, &pebble.Options{
-		FS:                 counted,
-		Lock:               lock,
-		Logger:             pebbleLog{dir, o.Log},
-		MemTableSize:       pebbleMemTable,
-		FormatMajorVersion: pebble.FormatNewest,
-		ReadOnly:           o.ReadOnly,
-		// Left alone, Pebble ends the process over a damaged table. Whoever reads it gets an error besides.
-		EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
-			o.Log.Error("a file of the consensus store is damaged", "file", info.Path, "details", info.Details)
-		}},
-	})
-	if err != nil {
+	db, err := openDB(dir, counted, lock, o)
+	if err = errors.Join(err, frozen.err()); err != nil {
+		if db != nil {
+			err = errors.Join(err, db.Close())
+		}
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
-	}
-	if err := frozen.err(); err != nil {
-		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, db.Close(), lock.Close()))
 	}
 	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly, frozen: frozen}
 	p.mu.heads = map[string]Version{}
 	return p, nil
+}
+
+func openDB(dir string, files countingFS, lock *pebble.Lock, o PebbleOptions) (*pebble.DB, error) {
+	names, err := files.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkLogs(files, dir, names); err != nil {
+		return nil, err
+	}
+	open := func() (*pebble.DB, error) {
+		db, err := pebble.Open(dir, &pebble.Options{
+			FS:                 files,
+			Lock:               lock,
+			Logger:             pebbleLog{dir, o.Log},
+			MemTableSize:       pebbleMemTable,
+			FormatMajorVersion: pebble.FormatNewest,
+			ReadOnly:           o.ReadOnly,
+			// Left alone, Pebble ends the process over a damaged table. Whoever reads it gets an error besides.
+			EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
+				o.Log.Error("a file of the consensus store is damaged", "file", info.Path, "details", info.Details)
+			}},
+		})
+		return db, ofPebble(err)
+	}
+	db, err := open()
+	if err != nil || o.ReadOnly || slices.ContainsFunc(names, isLog) {
+		return db, err
+	}
+	// The first log of a new directory is in an old format, in which no damage can be told from its end.
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return open()
 }
 
 // makeDirectory makes a directory whose name survives a crash, if its parent's does.
@@ -352,12 +376,16 @@ func (p *Pebble) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, nil
 }
 
-// ofPebble says of an error of reading whether it is that a file is damaged.
+// ofPebble says of an error of reading whether it is that a file is damaged, and where, if Pebble tells.
 func ofPebble(err error) error {
-	if pebble.IsCorruptionError(err) && !errors.Is(err, ErrCorrupt) {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	if !pebble.IsCorruptionError(err) || errors.Is(err, ErrCorrupt) {
+		return err
 	}
-	return err
+	var detailed interface{ ErrorDetail() string }
+	if errors.As(err, &detailed) {
+		return fmt.Errorf("%w: %w: %s", ErrCorrupt, err, detailed.ErrorDetail())
+	}
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
 const registerTag = 'r'
