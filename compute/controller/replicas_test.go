@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	mrand "math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -357,14 +358,30 @@ func copied(in tvc.ID) *plan.Dataflow {
 	return &plan.Dataflow{Name: "copied", Nodes: []plan.Node{{Op: &plan.Get{ID: in}, Cols: two}}}
 }
 
-// flaky is a blob store in which some puts fail.
+// flaky is a blob store in which some puts fail, and others hang.
 type flaky struct {
 	blob.Store
 	fails atomic.Int64
 	only  atomic.Value // of which keys: those with this prefix
+	hangs atomic.Pointer[hang]
+}
+
+// hang has the puts of keys with some prefixes wait until it is over.
+type hang struct {
+	prefixes []string
+	over     chan struct{}
+	waits    atomic.Int64
 }
 
 func (f *flaky) Put(ctx context.Context, key string, data []byte) error {
+	if h := f.hangs.Load(); h != nil && slices.ContainsFunc(h.prefixes, func(p string) bool { return strings.HasPrefix(key, p) }) {
+		h.waits.Add(1)
+		select {
+		case <-h.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 	if only, _ := f.only.Load().(string); only != "" && strings.HasPrefix(key, only) && f.fails.Add(-1) >= 0 {
 		return errors.New("the store is away")
 	}

@@ -110,6 +110,8 @@ type Tick struct {
 	Multi bool
 	// Fresh says that the dataflow had no state before: everything is new.
 	Fresh bool
+	// Turn is that of a large tick, nil for others. Whoever waits for a store in the tick does it in Turn.Wait.
+	Turn *Turn
 }
 
 // node is a source, a stateless node or an operator.

@@ -1,7 +1,6 @@
 package dataflow
 
 import (
-	"context"
 	"runtime"
 
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -202,17 +201,6 @@ type Scheduler struct {
 func NewScheduler() *Scheduler {
 	n := runtime.GOMAXPROCS(0)
 	return &Scheduler{procs: n, large: make(chan struct{}, n)}
-}
-
-// Large begins a large tick, when fewer are under way than there are processors: more at once would not end
-// sooner, but take more memory. If ctx ends it fails with ctx's cause; else what it gives ends the tick.
-func (s *Scheduler) Large(ctx context.Context) (done func(), err error) {
-	select {
-	case s.large <- struct{}{}:
-		return func() { <-s.large }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
 }
 
 // width is how many lanes a dataflow with the given number of shares may use.

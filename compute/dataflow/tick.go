@@ -133,7 +133,9 @@ func (r *run) gather(f Feed) ([]*vec.Block, error) {
 		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
-		b, err := f.Next(r.ctx)
+		var b *vec.Block
+		var err error
+		r.tick.Turn.Wait(func() { b, err = f.Next(r.ctx) })
 		if err != nil || b == nil {
 			return batch, err
 		}

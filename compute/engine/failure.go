@@ -40,7 +40,8 @@ const maxPause = 5 * time.Second
 
 // history is how a dataflow's incarnations ended.
 type history struct {
-	// faults counts those of the engine's own, without the dataflow having got past failed in between.
+	// faults counts those of the engine's own, without the dataflow having got past failed in between: not only its
+	// operators, for a view's changes may fail to be appended long after.
 	faults int
 	failed tvc.Frontier
 	pause  time.Duration
@@ -68,7 +69,7 @@ func (h *history) judge(err error, d *running) (pause time.Duration, over error)
 	if d.c.Subscribe != nil || isGone(err) || errors.Is(err, txn.ErrFenced) || errors.Is(err, txn.ErrClosed) {
 		return 0, err
 	}
-	if d.upper >= h.failed {
+	if d.past >= h.failed {
 		h.faults, h.pause = 0, 0
 	}
 	h.failed = max(h.failed, d.attempt)

@@ -139,6 +139,7 @@ func (v *viewDriver) concede(ctx context.Context, goal stored) error {
 	v.race.lost = nil
 	v.race.calm()
 	v.own, v.lower, v.d.taken = v.own.Add(dropped), goal.upper, 0
+	v.d.past = v.lower
 	if v.own != goal.content && !v.d.doubted {
 		// Who is wrong? Before anything is corrected, this dataflow is computed anew.
 		v.d.doubted = true

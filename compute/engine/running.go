@@ -36,14 +36,15 @@ type running struct {
 	inputs []*source.Input   // in the order of their sources
 	nodes  []dataflow.NodeID // the inputs' sources
 	upper  tvc.Frontier
-	// attempt is the frontier of the tick under way, or of the last one.
-	attempt tvc.Frontier
-	filling *sink.Index // an index that is not to be read yet
-	sub     *sink.Subscribe
-	view    *viewDriver
-	taken   int // updates taken in since the view's last append
-	streams []stream
-	reads   []protocol.Read
+	// attempt is the frontier of the tick under way, or of the last one; past the one below which nothing can fail any
+	// more: a view's changes are appended there.
+	attempt, past tvc.Frontier
+	filling       *sink.Index // an index that is not to be read yet
+	sub           *sink.Subscribe
+	view          *viewDriver
+	taken         int // updates taken in since the view's last append
+	streams       []stream
+	reads         []protocol.Read
 	// differs says that a view's stored contents are not its query's: the next incarnation corrects them.
 	differs bool
 	// standsBy says that another replica appends to the view. promoted, which anybody may set, that it does no more.
@@ -162,7 +163,7 @@ func (d *running) incarnation() (err error) {
 		// What waits, or is broken, keeps no state.
 		d.flow, d.inputs, d.nodes, d.filling, d.sub, d.view, d.streams = nil, nil, nil, nil, nil, nil, nil
 	}()
-	d.upper, d.attempt, d.taken = 0, 0, 0
+	d.upper, d.attempt, d.past, d.taken = 0, 0, 0, 0
 	asOf, err := d.render(ctx)
 	if err != nil {
 		return err
@@ -313,11 +314,12 @@ const largeRows = 32 << 10
 // tick works one interval of about so many rows through the operators.
 func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Feed, rows int) error {
 	if rows >= largeRows {
-		done, err := d.e.o.Sched.Large(ctx)
+		turn, err := d.e.o.Sched.Large(ctx)
 		if err != nil {
 			return err
 		}
-		defer done()
+		defer turn.Done()
+		t.Turn = turn
 	}
 	err := d.flow.Flow.Tick(ctx, t, feeds)
 	d.e.o.Metrics.ticks.Inc()
@@ -402,6 +404,7 @@ func (d *running) emit(ctx context.Context) error {
 
 // progress tells how far the dataflow has got.
 func (d *running) progress() {
+	d.past = d.upper
 	d.reads = d.through(d.reads[:0])
 	d.e.o.Listener.Progress(protocol.Progress{ID: d.c.ID, Through: d.reads, Upper: d.upper})
 }

@@ -170,6 +170,7 @@ func (v *viewDriver) settle(ctx context.Context) error {
 			return err
 		default:
 			v.lower, v.own = f.iv.Upper, v.own.Add(f.content)
+			v.d.past = v.lower
 			v.d.settled, v.d.doubted, v.d.patience = true, false, patience
 			v.d.promoted.Store(false)
 			if f.corrects {
@@ -251,7 +252,9 @@ func (v *viewDriver) takeBack(ctx context.Context) error {
 func (v *viewDriver) close(cancel context.CancelFunc) {
 	cancel()
 	if v.flying != nil {
-		<-v.landed
+		if err := <-v.landed; err == nil {
+			v.d.past = v.flying.iv.Upper
+		}
 		v.flying.iv.Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
 		v.flying = nil
 	}

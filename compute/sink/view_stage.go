@@ -251,7 +251,7 @@ func (v *View) spill(s *stage) error {
 			s.writer, s.awayFrom, s.awayTo = v.o.Shard.NewWriter(shard.WriterOptions{}), from, to
 		}
 		s.away, s.awayFrom, s.awayTo = s.totals, min(from, s.awayFrom), max(to, s.awayTo)
-		err = s.writer.Add(v.ctx, s.staged)
+		s.tick.Turn.Wait(func() { err = s.writer.Add(v.ctx, s.staged) })
 	}
 	v.unstage(s)
 	return err
