@@ -48,7 +48,7 @@ func ofStorage(err error) error {
 		code = pgerr.DataCorrupted
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		code = pgerr.DiskFull
-	case errors.As(err, &path), errors.As(err, &number), errors.As(err, &network):
+	case errors.As(err, &path), errors.As(err, &number), errors.As(err, &network), shard.IsRefusedByServer(err):
 		code = pgerr.IOError
 	default:
 		return err

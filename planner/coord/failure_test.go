@@ -13,6 +13,7 @@ import (
 
 	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/sql/pgerr"
+	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/storagetest"
@@ -163,6 +164,8 @@ func TestStorageErrorsHaveCodes(t *testing.T) {
 		{at(syscall.EIO), pgerr.IOError},
 		{fmt.Errorf("get object u1/p1-1: %w", syscall.EMFILE), pgerr.IOError},
 		{fmt.Errorf("get object u1/p1-1: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), pgerr.IOError},
+		{fmt.Errorf("put object u1/p1-1: %w", &blob.ServerError{Bucket: "b", Endpoint: "https://s3", Err: errors.New("denied")}), pgerr.IOError},
+		{fmt.Errorf("get object u1/p1-1: %w", &blob.ServerError{Bucket: "b", Endpoint: "https://s3", Err: blob.ErrCorrupt}), pgerr.DataCorrupted},
 		{fmt.Errorf("object u1/p1-1: %w", shard.ErrCorrupt), pgerr.DataCorrupted},
 		{fmt.Errorf("object u1/p1-1: %w", shard.ErrStatistics), pgerr.InternalError},
 		{errors.New("something else"), pgerr.InternalError},

@@ -23,6 +23,9 @@ import (
 // ErrNotFound says that there is no object of that name.
 var ErrNotFound = errors.New("object not found")
 
+// ErrCorrupt says that an object is not what was put.
+var ErrCorrupt = errors.New("object is damaged")
+
 // Store is a place for immutable objects.
 type Store interface {
 	// Get gives the object; the caller owns the bytes.

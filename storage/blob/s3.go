@@ -58,7 +58,7 @@ func OpenS3(ctx context.Context, at string) (*S3, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open object store s3://%s at %s: %w", s.bucket, s.client.EndpointURL(), err)
+		return nil, fmt.Errorf("open object store: %w", s.failed(err))
 	}
 	return s, nil
 }
@@ -135,9 +135,36 @@ func (s *S3) retry(ctx context.Context, patience time.Duration, call func(contex
 }
 
 func s3Attempt(ctx context.Context, patience time.Duration, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	try, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return call(ctx)
+	err := call(try)
+	if err != nil && try.Err() != nil && ctx.Err() == nil {
+		// Who asked has not run out of time: the server was too slow.
+		return fmt.Errorf("no answer within %v", patience)
+	}
+	return err
+}
+
+// ServerError says that the server that keeps a bucket refused a call, failed, or could not be reached, and went on so
+// when it was tried again.
+type ServerError struct {
+	Bucket, Endpoint string
+	Err              error
+}
+
+func (e *ServerError) Error() string {
+	cause := e.Err.Error()
+	if answer := minio.ToErrorResponse(e.Err); answer.Code != "" && !strings.Contains(cause, answer.Code) {
+		cause = answer.Code + ": " + cause
+	}
+	return fmt.Sprintf("bucket %s at %s: %s", e.Bucket, e.Endpoint, cause)
+}
+
+func (e *ServerError) Unwrap() error { return e.Err }
+
+// failed says of a call's error which bucket it was.
+func (s *S3) failed(err error) error {
+	return &ServerError{Bucket: s.bucket, Endpoint: s.client.EndpointURL().String(), Err: err}
 }
 
 // s3Final says whether the server will go on refusing: the request is wrong, not the moment.
@@ -170,7 +197,7 @@ func (s *S3) Get(ctx context.Context, key string) ([]byte, error) {
 	case err != nil && minio.ToErrorResponse(err).Code == "NoSuchKey":
 		return nil, notFound(key)
 	case err != nil:
-		return nil, fmt.Errorf("get object %s: %w", key, err)
+		return nil, fmt.Errorf("get object %s: %w", key, s.failed(err))
 	}
 	return data, nil
 }
@@ -191,7 +218,7 @@ func (s *S3) get(ctx context.Context, key string) ([]byte, error) {
 	}
 	// What another program has copied into the bucket may have lost its metadata.
 	if want := info.UserMetadata[checksumName]; want != "" && want != checksum(data) {
-		return nil, fmt.Errorf("its checksum is %s, it was put with %s", checksum(data), want)
+		return nil, fmt.Errorf("%w: its checksum is %s, it was put with %s", ErrCorrupt, checksum(data), want)
 	}
 	return data, nil
 }
@@ -217,7 +244,7 @@ func (s *S3) Put(ctx context.Context, key string, data []byte) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("put object %s (%d bytes): %w", key, len(data), err)
+		return fmt.Errorf("put object %s (%d bytes): %w", key, len(data), s.failed(err))
 	}
 	return nil
 }
@@ -231,7 +258,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 		return s.client.RemoveObject(ctx, s.bucket, s.folder+key, minio.RemoveObjectOptions{})
 	})
 	if err != nil && minio.ToErrorResponse(err).Code != "NoSuchKey" {
-		return fmt.Errorf("delete object %s: %w", key, err)
+		return fmt.Errorf("delete object %s: %w", key, s.failed(err))
 	}
 	return nil
 }
@@ -243,7 +270,7 @@ func (s *S3) List(ctx context.Context, prefix string) ([]Info, error) {
 	for {
 		page, more, err := s.page(ctx, prefix, from)
 		if err != nil {
-			return nil, fmt.Errorf("list objects %s*: %w", prefix, err)
+			return nil, fmt.Errorf("list objects %s*: %w", prefix, s.failed(err))
 		}
 		out = append(out, page...)
 		if !more {

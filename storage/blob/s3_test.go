@@ -196,6 +196,39 @@ func TestS3GivesUp(t *testing.T) {
 	}
 }
 
+// TestS3SaysWhatTheServerSaid: an error names the object, the bucket, the server and its reason, by code and in words.
+func TestS3SaysWhatTheServerSaid(t *testing.T) {
+	f := newFake(t)
+	s := openS3(t, f.url("bucket/folder"))
+	for code, status := range map[string]int{"AccessDenied": 403, "InvalidAccessKeyId": 403, "ExpiredToken": 400, "NoSuchBucket": 404} {
+		f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool { return refuse(w, status, code) })
+		_, get := s.Get(t.Context(), "u1/k")
+		_, list := s.List(t.Context(), "u1/")
+		for name, err := range map[string]error{
+			"put object u1/k": s.Put(t.Context(), "u1/k", []byte("x")), "get object u1/k": get, "list objects u1/": list,
+			"delete object u1/k": s.Delete(t.Context(), "u1/k"),
+		} {
+			var server *blob.ServerError
+			if !errors.As(err, &server) || server.Bucket != "bucket" || server.Endpoint != f.server.URL {
+				t.Errorf("%s, %s: %v", code, name, err)
+				continue
+			}
+			for _, want := range []string{name, "bucket bucket at " + f.server.URL, code + ": no"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%s: %v, want %q", code, err, want)
+				}
+			}
+		}
+		if f.requests("PUT") != 1 || f.requests("DELETE") != 1 {
+			t.Errorf("%s: asked %d times to put and %d times to delete", code, f.requests("PUT"), f.requests("DELETE"))
+		}
+	}
+	f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool { return refuse(w, 403, "AccessDenied") })
+	if _, err := blob.OpenS3(t.Context(), f.url("bucket")); err == nil || !strings.Contains(err.Error(), "bucket bucket at "+f.server.URL) {
+		t.Error(err)
+	}
+}
+
 // TestS3NoticesDamage: an object that has changed where it lies is an error, not data.
 func TestS3NoticesDamage(t *testing.T) {
 	f := newFake(t)
@@ -210,7 +243,7 @@ func TestS3NoticesDamage(t *testing.T) {
 	if _, err := f.backend.PutObject("bucket", "k", o.Metadata, strings.NewReader("abd"), 3, nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Get(t.Context(), "k"); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := s.Get(t.Context(), "k"); !errors.Is(err, blob.ErrCorrupt) || !strings.Contains(err.Error(), "checksum") {
 		t.Error(err)
 	}
 }

@@ -247,7 +247,15 @@ var ErrNotFound = errors.New("shard does not exist")
 // bounds or with wrong statistics. To try again is of no use.
 func IsDamage(err error) bool {
 	return errors.Is(err, ErrCorrupt) || errors.Is(err, part.ErrCorrupt) || errors.Is(err, part.ErrOverflow) ||
-		errors.Is(err, blob.ErrNotFound) || errors.Is(err, ErrStatistics) || errors.Is(err, consensus.ErrCorrupt)
+		errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrCorrupt) ||
+		errors.Is(err, ErrStatistics) || errors.Is(err, consensus.ErrCorrupt)
+}
+
+// IsRefusedByServer says whether an error is one of the server that keeps the objects, which refuses, fails, or cannot be
+// reached.
+func IsRefusedByServer(err error) bool {
+	var server *blob.ServerError
+	return errors.As(err, &server)
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
