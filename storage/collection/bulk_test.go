@@ -148,8 +148,8 @@ func (a *atHand) Get(ctx context.Context, key string) ([]byte, error) {
 
 func mrows(rows int, d time.Duration) float64 { return float64(rows) / d.Seconds() / 1e6 }
 
-// BenchmarkScan holds a snapshot of narrow rows against decoding the same bytes: when they are at hand (x/decode), and
-// when both read them from files (x/fetch).
+// BenchmarkScan holds a snapshot of narrow rows against decoding the same bytes: when they are at hand (x/decode), when
+// both read them from files (x/fetch), and when only the snapshot does (files-x/decode).
 func BenchmarkScan(b *testing.B) {
 	ctx := context.Background()
 	blocks := bulkBlocks()
@@ -209,6 +209,8 @@ func measureScan(b *testing.B, table *shard.Shard, hand *atHand) {
 	}
 	fromHand.report(b, "decode")
 	fromFiles.report(b, "fetch")
+	b.ReportMetric(float64(median(fromFiles.ours.wall))/float64(median(fromHand.theirs.wall)), "files-x/decode")
+	b.ReportMetric(float64(median(fromFiles.ours.cpu))/float64(median(fromHand.theirs.cpu)), "files-cpu-x/decode")
 	b.ReportMetric(mrows(bulkRows, median(fromHand.ours.wall)), "at-hand-Mrows/s")
 	b.ReportMetric(mrows(bulkRows, median(fromFiles.ours.wall)), "files-Mrows/s")
 	b.ReportMetric(0, "ns/op")
