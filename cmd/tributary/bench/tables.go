@@ -115,4 +115,9 @@ var tables = []table{
 		plots: "seconds", columns: columns([]column{{"insert", "insert s", 2}}, large),
 		goals:   []goal{{"seconds", on.name, perWorker.name, 1.03, "time after the insert against a part a worker"}},
 		measure: bulkInsert{workers: 8}.measure},
+	{name: "hydrate-thresholds", title: "a view of a table with narrow rows, 8 workers, by threshold", ways: thresholds, plots: "seconds",
+		columns: columns(large, []column{{"rate", "MiB/s", 0}}),
+		measure: hydration{workers: 8, text: "md5(g::text)", bytes: 32}.measure},
+	{name: "bulk-thresholds", title: "five million rows in one insert, 8 workers, by threshold", ways: thresholds, plots: "seconds",
+		columns: columns([]column{{"insert", "insert s", 2}}, large), measure: bulkInsert{workers: 8}.measure},
 }

@@ -24,3 +24,6 @@ var (
 
 // everyWay are those that most tables compare.
 var everyWay = []way{perWorker, bestEffort, barrier, off, on}
+
+// thresholds are the server's own way with less and more sharing than by default.
+var thresholds = []way{off, {"64kB", nil, "64kB"}, on, {"16MB", nil, "16MB"}, {"256MB", nil, "256MB"}}
