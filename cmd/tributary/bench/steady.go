@@ -181,30 +181,41 @@ func (st steady) perAppend(before, after counts, inserts int) values {
 	diff := func(name string, labels ...string) float64 {
 		return after.sum(name, labels...) - before.sum(name, labels...)
 	}
-	appends := diff("tributary_sink_appends_total", "view", view, "empty", "false")
-	ofView := func(name string, labels ...string) float64 {
-		return diff(name, append([]string{"collection", view}, labels...)...)
+	// Of many views, all count.
+	sink := func(name string, labels ...string) float64 {
+		if st.views <= 1 {
+			labels = append(labels, "view", view)
+		}
+		return diff("tributary_sink_"+name, labels...)
 	}
-	objects := ofView("tributary_storage_objects_put_total", "origin", "append")
-	appended := diff("tributary_sink_parts_total", "view", view, "kind", "object")
+	appends := sink("appends_total", "empty", "false")
+	stored := func(name string, labels ...string) float64 {
+		name = "tributary_storage_" + name
+		if st.views <= 1 {
+			return diff(name, append(labels, "collection", view)...)
+		}
+		return diff(name, labels...) - diff(name, append(labels, "collection", "materialize.public.t")...)
+	}
+	objects := stored("objects_put_total", "origin", "append")
+	appended := sink("parts_total", "kind", "object")
 	v := values{
 		"appends":      appends,
-		"empty":        diff("tributary_sink_appends_total", "view", view, "empty", "true"),
-		"refused":      diff("tributary_sink_refused_total", "view", view),
+		"empty":        sink("appends_total", "empty", "true"),
+		"refused":      sink("refused_total"),
 		"object_parts": appended / appends,
-		"inline_parts": diff("tributary_sink_parts_total", "view", view, "kind", "inline") / appends,
+		"inline_parts": sink("parts_total", "kind", "inline") / appends,
 		"puts":         objects / appends,
-		"all_puts":     (objects + ofView("tributary_storage_objects_put_total", "origin", "compaction")) / appends,
+		"all_puts":     (objects + stored("objects_put_total", "origin", "compaction")) / appends,
 		"wasted":       objects - appended,
-		"bytes":        ofView("tributary_storage_consensus_bytes_total", "origin", "append") / appends,
-		"all_bytes":    ofView("tributary_storage_consensus_bytes_total") / appends,
+		"bytes":        stored("consensus_bytes_total", "origin", "append") / appends,
+		"all_bytes":    stored("consensus_bytes_total") / appends,
 		// An insert is a command and a commit of its own; what is left is the views'.
 		"commands": (diff("tributary_storage_consensus_commands_total") - float64(inserts)) / float64(inserts),
 		"commits":  (diff("tributary_storage_consensus_commits_total") - float64(inserts)) / float64(inserts),
 		"fsyncs":   diff("tributary_storage_fsyncs_total") / float64(inserts),
 	}
 	for _, phase := range []string{"wait", "encode", "put", "append"} {
-		v[phase] = 1000 * diff("tributary_sink_phase_seconds", "view", view, "phase", phase) / appends
+		v[phase] = 1000 * sink("phase_seconds", "phase", phase) / appends
 	}
 	return v
 }
