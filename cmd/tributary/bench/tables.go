@@ -42,7 +42,7 @@ var (
 	registers = []column{{"bytes", "bytes", 0}, {"all_bytes", "with compaction", 0}, {"commands", "commands", 2},
 		{"commits", "commits", 2}, {"fsyncs", "fsyncs", 2}, {"appends", "appends", 0}, {"empty", "empty", 0}}
 	split = []column{{"commit", "commit ms", 2}, {"wait", "wait ms", 2}, {"encode", "encode ms", 2}, {"put", "put ms", 2},
-		{"append", "append ms", 2}, {"rest", "dataflow ms", 2}}
+		{"append", "append ms", 2}, {"rest", "rest ms", 2}}
 	large = []column{{"seconds", "s", 2}, {"object_parts", "object parts", 0}, {"inline_parts", "inline parts", 0},
 		{"appends", "appends", 0}, {"peak", "peak heap MiB", 0}}
 )
