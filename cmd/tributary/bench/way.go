@@ -22,8 +22,11 @@ var (
 	on         = way{"sharing on", nil, "1MB"}
 )
 
-// everyWay are those that most tables compare.
-var everyWay = []way{perWorker, bestEffort, barrier, off, on}
+// elsewhere compares the default with the ways known from elsewhere, everyWay with sharing switched off too.
+var (
+	elsewhere = []way{perWorker, bestEffort, barrier, on}
+	everyWay  = []way{perWorker, bestEffort, barrier, off, on}
+)
 
 // thresholds are the server's own way with less and more sharing than by default.
 var thresholds = []way{off, {"64kB", nil, "64kB"}, on, {"16MB", nil, "16MB"}, {"256MB", nil, "256MB"}}
