@@ -74,8 +74,6 @@ func TestBenchMeasuresAllWays(t *testing.T) {
 		"small/baseline_per_worker/inline_parts": 8, "small/baseline_barrier/inline_parts": 1,
 		"small/sharing off/inline_parts": 8, "small/sharing on/inline_parts": 1, "small/sharing on/puts": 0,
 		"groups-32/baseline_barrier/inline_parts": 4, "groups-32/sharing on/inline_parts": 1,
-		"idle/sharing on/commands": 0, "idle/sharing on/fsyncs": 0,
-		"replicas/sharing on/wasted":        0,
 		"slow/sharing on/object_parts":      1,
 		"hydrate-narrow/sharing on/appends": 1, "hydrate-narrow/baseline_per_worker/object_parts": 8,
 	} {
