@@ -201,7 +201,9 @@ func TestS3SaysWhatTheServerSaid(t *testing.T) {
 	f := newFake(t)
 	s := openS3(t, f.url("bucket/folder"))
 	for code, status := range map[string]int{"AccessDenied": 403, "InvalidAccessKeyId": 403, "ExpiredToken": 400, "NoSuchBucket": 404} {
-		f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool { return refuse(w, status, code) })
+		f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool {
+			return refuse(w, status, code)
+		})
 		_, get := s.Get(t.Context(), "u1/k")
 		_, list := s.List(t.Context(), "u1/")
 		for name, err := range map[string]error{
@@ -223,7 +225,9 @@ func TestS3SaysWhatTheServerSaid(t *testing.T) {
 			t.Errorf("%s: asked %d times to put and %d times to delete", code, f.requests("PUT"), f.requests("DELETE"))
 		}
 	}
-	f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool { return refuse(w, 403, "AccessDenied") })
+	f.spoil(func(w http.ResponseWriter, _ *http.Request, _ int, _ http.Handler) bool {
+		return refuse(w, 403, "AccessDenied")
+	})
 	if _, err := blob.OpenS3(t.Context(), f.url("bucket")); err == nil || !strings.Contains(err.Error(), "bucket bucket at "+f.server.URL) {
 		t.Error(err)
 	}
