@@ -11,6 +11,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/planner/coord"
+	"github.com/tributary-db/tributary/storage/blob"
+	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/shard"
 )
 
 // tributary runs a command of the program, and gives what it prints.
@@ -183,6 +190,131 @@ func TestInspectFindsDamage(t *testing.T) {
 		if _, err := os.Stat(to); err == nil {
 			t.Errorf("%s: something was restored", name)
 		}
+	}
+}
+
+// TestInspectHoldsShardsAgainstTheCatalog: a shard that the catalog names and is not there, or is sealed, and one that is there
+// and nobody names, are faults; what was dropped is none, before and after it was cleaned up.
+func TestInspectHoldsShardsAgainstTheCatalog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := startChild(t, dir)
+	conn := c.connect()
+	exec1(t, conn, "CREATE TABLE t (a int8)", "INSERT INTO t VALUES (1)", "CREATE TABLE gone (a int8)",
+		"CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t", "DROP TABLE gone")
+	c.stop()
+	if out := mustRun(t, "inspect", dir); !strings.Contains(out, "sealed") || !strings.Contains(out, "no fault found") {
+		t.Errorf("inspect:\n%s", out)
+	}
+	c = startChild(t, dir)
+	exec1(t, c.connect(), "CREATE TABLE later (a int8)") // which forgets what was dropped
+	c.stop()
+	mustRun(t, "inspect", dir)
+
+	id := shardOf(t, dir, "materialize.public.t")
+	for _, p := range []struct {
+		name, want string
+		plant      func(t *testing.T, registers consensus.Store)
+	}{
+		{"a shard that nobody names", "shard u999 is named by nobody", func(t *testing.T, registers consensus.Store) {
+			entries, err := registers.Scan(t.Context(), shard.RegisterKey(id), 1, 1)
+			if err != nil || len(entries) != 1 || entries[0].Version != 1 {
+				t.Fatal(entries, err)
+			}
+			put(t, registers, shard.RegisterKey("u999"), 0, entries[0].Data)
+		}},
+		{"a sealed shard", "shard " + string(id) + ", in which materialize.public.t is kept, is sealed", func(t *testing.T, registers consensus.Store) {
+			client, err := readingClient(registers, blob.NewMemory())
+			if err != nil {
+				t.Fatal(err)
+			}
+			sh, err := client.Open(t.Context(), id, shard.OpenOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, refusal, err := client.NewStep().Add(client.Token(), []shard.Op{shard.Seal{Shard: sh}})
+			if err != nil || refusal != nil {
+				t.Fatal(refusal, err)
+			}
+			for _, entry := range e.Entries {
+				put(t, registers, entry.Key, entry.Expect, entry.Data)
+			}
+		}},
+	} {
+		planted := filepath.Join(t.TempDir(), "data")
+		if err := os.CopyFS(planted, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		registers, err := consensus.OpenPebble(filepath.Join(planted, "consensus"), consensus.PebbleOptions{Registry: prometheus.NewRegistry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.plant(t, registers)
+		if err := registers.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := tributary(t, "inspect", planted); err == nil || !strings.Contains(out, "FAULT: "+p.want) || strings.Count(out, "FAULT") != 1 {
+			t.Errorf("%s: %v\n%s", p.name, err, out)
+		}
+	}
+	inspectWithout(t, dir, id)
+}
+
+// shardOf gives the shard in which a table or view is kept.
+func shardOf(t *testing.T, dir, name string) shard.ID {
+	t.Helper()
+	d, err := openOffline(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	client, err := readingClient(d.registers, d.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := coord.StoredShards(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, of := range stored {
+		if of.Name == name {
+			return id
+		}
+	}
+	t.Fatalf("%s is not among %v", name, stored)
+	return ""
+}
+
+// lacking is a store without one of its registers.
+type lacking struct {
+	consensus.Store
+	key string
+}
+
+func (l lacking) Keys(ctx context.Context, prefix string) ([]string, error) {
+	keys, err := l.Store.Keys(ctx, prefix)
+	return slices.DeleteFunc(keys, func(key string) bool { return key == l.key }), err
+}
+
+// inspectWithout looks at an environment without one of its shards, and has that missed.
+func inspectWithout(t *testing.T, dir string, id shard.ID) {
+	t.Helper()
+	d, err := openOffline(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var out bytes.Buffer
+	if err := inspect(t.Context(), lacking{d.registers, shard.RegisterKey(id)}, d.objects, &out); err == nil ||
+		!strings.Contains(out.String(), "FAULT: shard "+string(id)+", in which materialize.public.t is kept, is not there") {
+		t.Errorf("a missing shard: %v\n%s", err, out.String())
+	}
+}
+
+func put(t *testing.T, registers consensus.Store, key string, expect consensus.Version, data []byte) {
+	t.Helper()
+	out, err := registers.Commit(t.Context(), []consensus.Unit{{{Key: key, Expect: expect, Data: data}}})
+	if err != nil || !out[0].Done {
+		t.Fatal(key, out, err)
 	}
 }
 

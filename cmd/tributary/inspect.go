@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
 	marks "github.com/tributary-db/tributary/storage/oracle"
@@ -29,7 +32,8 @@ func inspectCommand() *cobra.Command {
 		Use:   "inspect [flags] DIR",
 		Short: "check a data directory, or a backup, and show what is in it",
 		Long: `Check everything in a data directory that no server uses, or in a backup, without changing it: every register, every
-state, every part's checksum, order, times, statistics and sums. The exit status is 1 if there is any fault.
+state, every part's checksum, order, times, statistics and sums; and that the shards there are are those that the catalog
+names. The exit status is 1 if there is any fault.
 
 Each shard, which keeps one table or one view, is a line of the summary. Objects that are named by nobody are no fault:
 a process that was killed leaves some, and the next one removes them.
@@ -119,6 +123,9 @@ type inspection struct {
 	faults int
 	// epoch is that of the last process.
 	epoch uint64
+	// stored is what the catalog keeps, by shard; nil if the catalog cannot be read.
+	stored map[shard.ID]coord.Stored
+	// named are the objects that some shard names.
 	named map[string]bool
 }
 
@@ -137,14 +144,25 @@ func inspect(ctx context.Context, registers consensus.Store, objects blob.Store,
 	if err := i.environment(ctx, registers); err != nil {
 		return err
 	}
+	if i.stored, err = coord.StoredShards(ctx, client); err != nil {
+		i.fault("%v", err)
+	}
 	keys, err := registers.Keys(ctx, shard.RegisterPrefix)
 	if err != nil {
 		return err
 	}
+	there := map[shard.ID]bool{}
 	for _, key := range keys {
-		i.shard(ctx, client, shard.ID(strings.TrimPrefix(key, shard.RegisterPrefix)))
+		id := shard.ID(strings.TrimPrefix(key, shard.RegisterPrefix))
+		there[id] = true
+		i.shard(ctx, client, id)
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(i.stored)) {
+		if !there[id] {
+			i.fault("shard %s, in which %s is kept, is not there", id, i.stored[id].Name)
 		}
 	}
 	if err := i.objects(ctx, objects); err != nil {
@@ -201,6 +219,7 @@ func (i *inspection) shard(ctx context.Context, client *shard.Client, id shard.I
 		fmt.Fprintf(i.out, "shard %s: since %s, upper %s, %d rows, Σdiff %d, %d batches, %d bytes inline, %d objects\n", id,
 			instant(r.Since), instant(r.Upper), r.Totals.Rows, r.Totals.DiffSum, r.Batches, r.InlineBytes, len(r.Objects))
 	}
+	i.isStored(id, r.Sealed)
 	for _, key := range r.Objects {
 		i.named[key] = true
 		if epoch, ok := shard.ObjectEpoch(key); !ok || epoch > i.epoch {
@@ -209,6 +228,22 @@ func (i *inspection) shard(ctx context.Context, client *shard.Client, id shard.I
 	}
 	for _, err := range r.Faults {
 		i.fault("shard %s: %v", id, err)
+	}
+}
+
+// isStored holds a shard that is there against the catalog. A sealed one stays when the catalog has forgotten it: its name is
+// never given again.
+func (i *inspection) isStored(id shard.ID, sealed bool) {
+	if i.stored == nil {
+		return
+	}
+	switch of, ok := i.stored[id]; {
+	case !ok && !sealed:
+		i.fault("shard %s is named by nobody: no table or view is kept in it", id)
+	case ok && sealed && !of.Dropped:
+		i.fault("shard %s, in which %s is kept, is sealed and has no rows any more", id, of.Name)
+	case ok && !sealed && of.Dropped:
+		i.fault("shard %s is not sealed, though what was kept in it was dropped", id)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/catalog"
-	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/collection"
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -87,22 +86,7 @@ func (c *Coord) loadCatalog(ctx context.Context) (*catalog.Snapshot, error) {
 		// The process that made it died before it wrote to it.
 		return c.firstCatalog(ctx)
 	}
-	scan, err := c.store.Snapshot(ctx, c.store.Upper().Last(), shard.ScanOptions{Consolidate: true})
-	if err != nil {
-		return nil, err
-	}
-	defer scan.Close()
-	var blocks []*vec.Block
-	for {
-		b, err := scan.Next(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if b == nil {
-			return catalog.Load(c.system.System(), blocks)
-		}
-		blocks = append(blocks, b.Clone())
-	}
+	return readCatalog(ctx, c.system.System(), c.store)
 }
 
 func (c *Coord) catalogDesc() collection.Desc {
