@@ -40,11 +40,15 @@ func (b *Budget) of(standsBy bool) (used *atomic.Int64, most int64) {
 // take asks for n bytes of a share; false means that they are not there and whoever asked must do without.
 func (b *Budget) take(n int64, standsBy bool) bool {
 	used, most := b.of(standsBy)
-	if used.Add(n) > most {
-		used.Add(-n)
-		return false
+	for {
+		now := used.Load()
+		if now+n > most {
+			return false
+		}
+		if used.CompareAndSwap(now, now+n) {
+			return true
+		}
 	}
-	return true
 }
 
 func (b *Budget) give(n int64, standsBy bool) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-db/tributary/compute/dataflow"
@@ -61,9 +62,8 @@ type stage struct {
 	limit int64
 	fp    *tvc.Fingerprinter
 	tick  dataflow.Tick
-	// stored is the block that came last, with none as its column of errors.
+	// stored is the block that came last, with View.none as its column of errors.
 	stored vec.Block
-	none   vec.Vec
 }
 
 // View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty,
@@ -73,6 +73,9 @@ type View struct {
 	kinds  []types.Kind // of what is stored: the columns, then the error
 	ctx    context.Context
 	shares []stage
+	// none is a column of NULLs, as long as any block was. It is never changed, and all workers have it: there may be many
+	// of them, of many views.
+	none atomic.Pointer[vec.Vec]
 	// metrics are the view's own.
 	metrics *viewMetrics
 	// countOnly: see CountOnly.
@@ -133,18 +136,25 @@ func (v *View) Begin(w int, t *dataflow.Tick) { v.shares[w].tick = *t }
 // Absorb is dataflow.Operator's.
 func (v *View) Absorb(lane *dataflow.Lane, w, _ int, b *vec.Block) {
 	s := &v.shares[w]
-	if err := v.put(s, s.withoutError(b)); err != nil {
+	if err := v.put(s, v.withoutError(s, b)); err != nil {
 		lane.Abort(err)
 	}
 }
 
 // withoutError gives the rows as they are stored: with a column of errors that is NULL throughout. The block is
-// borrowed until the next call.
-func (s *stage) withoutError(b *vec.Block) *vec.Block {
-	if s.none.Len < b.Len {
-		s.none = vec.Repeat(vec.Null, types.Bytes, max(b.Len, dataflow.RoundRows))
+// borrowed until the worker's next call.
+func (v *View) withoutError(s *stage, b *vec.Block) *vec.Block {
+	all := v.none.Load()
+	if all == nil || all.Len < b.Len {
+		n := b.Len
+		if all != nil {
+			n = max(n, 2*all.Len)
+		}
+		longer := vec.Repeat(vec.Null, types.Bytes, n)
+		all = &longer
+		v.none.Store(all)
 	}
-	none := vec.Vec{Kind: types.Bytes, Len: b.Len, Valid: s.none.Valid[:(b.Len+7)/8], Offs: s.none.Offs[:b.Len+1]}
+	none := vec.Vec{Kind: types.Bytes, Len: b.Len, Valid: all.Valid[:(b.Len+7)/8], Offs: all.Offs[:b.Len+1]}
 	s.stored = vec.Block{Len: b.Len, Cols: append(append(s.stored.Cols[:0], b.Cols...), none), Diffs: b.Diffs, Times: b.Times}
 	return &s.stored
 }
