@@ -391,6 +391,32 @@ func TestNothingIsSealedThatDoesNotAddUp(t *testing.T) {
 	}
 }
 
+// TestTimesOutsideTheIntervalAreRefused: rows at times before an interval, or after it, are a fault that ends this view's
+// append and nothing else.
+func TestTimesOutsideTheIntervalAreRefused(t *testing.T) {
+	for i, at := range []tvc.Time{5, 25, 5, 25} {
+		e := newEnv(t, 2)
+		e.set("compute_mv_sink_shared_batch_max_bytes", []string{"1MB", "1"}[i/2])
+		f := e.newFlow()
+		f.tick(10, rows(0, 20, 1))
+		f.append()
+		bad := e.newFlow()
+		bad.tick(at, rows(20, 20, 1))
+		bad.now = 20
+		if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), bad.seal()); !errors.Is(err, ErrNotConserved) {
+			t.Errorf("rows at %v: %v", at, err)
+		}
+		if upper := e.o.Shard.Upper(); upper != 11 || e.o.Staging.used() != 0 {
+			t.Errorf("rows at %v: appended below %v; %d bytes staged", at, upper, e.o.Staging.used())
+		}
+		f.tick(20, rows(20, 20, 1))
+		f.append()
+		if n := strings.Count(e.contents(), "\n"); n != 40 {
+			t.Errorf("rows at %v: %d rows in the end", at, n)
+		}
+	}
+}
+
 // TestThresholdIsMetToTheByte: a worker stages as many bytes as the threshold says and not one more; and to stage one byte
 // is to stage nothing, but not the same as not to share.
 func TestThresholdIsMetToTheByte(t *testing.T) {

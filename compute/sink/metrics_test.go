@@ -99,7 +99,7 @@ func TestStagedBytesEnd(t *testing.T) {
 		"discarded": func(f *flow) { f.view.Seal().Discard(context.Background(), e.o.Staging) },
 		"kept, lost and dropped": func(f *flow) {
 			iv := f.seal()
-			iv.Keep, iv.Lower = true, iv.Lower-1
+			iv.Keep, iv.Lower = true, iv.Lower+1
 			var lost *LostError
 			if err := NewAppender(e.o, e.p.Set.Group()).Append(context.Background(), iv); !errors.As(err, &lost) {
 				t.Fatal(err)

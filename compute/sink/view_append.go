@@ -76,6 +76,9 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	}
 	took := laps{at: iv.began()}
 	took.lap(Wait)
+	if !iv.isBounded() {
+		return fmt.Errorf("%s: at times outside of [%v, %v): %w", a.o.Name(), iv.Lower, iv.Upper, ErrNotConserved)
+	}
 	written, err := a.o.Sharing.write(ctx, a, iv)
 	took.lap(Encode)
 	took.move(putWait(written), Encode, Put)

@@ -343,6 +343,22 @@ func (iv *Interval) Content() tvc.Fingerprint {
 	return t.content
 }
 
+// isBounded says whether all rows are at times of the interval. The store would take others for a fault of its own.
+func (iv *Interval) isBounded() bool {
+	for i := range iv.reports {
+		r := &iv.reports[i]
+		if r.away.rows > 0 && (tvc.Frontier(r.awayFrom) < iv.Lower || !iv.Upper.Past(r.awayTo)) {
+			return false
+		}
+		if b := r.staged; b != nil && b.Len > 0 {
+			if tvc.Frontier(slices.Min(b.Times)) < iv.Lower || !iv.Upper.Past(tvc.Time(slices.Max(b.Times))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Discard drops the interval and what was written for it. It may be called again.
 func (iv *Interval) Discard(ctx context.Context, b *Budget) {
 	for i := range iv.reports {
