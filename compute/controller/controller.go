@@ -200,6 +200,9 @@ func (c *Controller) SetCluster(id tvc.ID, replicas ...ReplicaDesc) {
 	for _, r := range gone {
 		r.engine.Close()
 	}
+	if len(gone) > 0 {
+		c.succeed(id)
+	}
 }
 
 // moveLocked ends a dataflow's runs on some replicas and starts it on others.
@@ -216,9 +219,6 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 			x.create.Subscribe.Feed.Fail(errReplicaGone)
 		}
 	}
-	if len(gone) > 0 {
-		c.succeedLocked(x)
-	}
 	if x.create.Subscribe == nil {
 		for _, r := range added {
 			c.startLocked(x, r)
@@ -226,6 +226,17 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 	}
 	c.lostLocked(x)
 	c.notifyAll(x)
+}
+
+// succeed finds successors for replicas of a cluster that are gone: now their last appends have come, or never will.
+func (c *Controller) succeed(cluster tvc.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range c.mu.collections {
+		if x.create != nil && x.cluster == cluster {
+			c.succeedLocked(x)
+		}
+	}
 }
 
 // succeedLocked has one of the replicas that a view still runs on append to it, after another one, which may have done so,

@@ -186,6 +186,12 @@ func (e *env) open(v view) {
 // read gives the rows of a view, table or index at the newest time.
 func (e *env) read(id tvc.ID) (plantest.Rows, error) {
 	e.t.Helper()
+	return e.readAt(id, 0)
+}
+
+// readAt gives the rows of a view, table or index at a time at which it is held; 0 is the newest.
+func (e *env) readAt(id tvc.ID, at tvc.Time) (plantest.Rows, error) {
+	e.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	q := &controller.Query{Cluster: cluster, Finishing: plan.Finishing{Limit: -1}}
@@ -210,9 +216,9 @@ func (e *env) read(id tvc.ID) (plantest.Rows, error) {
 		}
 		q.Lookup = &plan.Lookup{Index: id, MFP: scalar.Identity(len(q.Cols))}
 	}
-	var err error
-	q.At, err = e.set.Oracle().ReadTime(ctx)
-	e.must(err)
+	if q.At = at; at == 0 {
+		q.At = e.readTime()
+	}
 	rows, err := e.c.Query(ctx, q)
 	if err != nil {
 		return nil, err

@@ -230,3 +230,65 @@ func TestACorrectionWinsUnderSteadyWrites(t *testing.T) {
 	e.check(v, special(a, func() int64 { return 13 }), e.live)
 	t.Logf("the contents were computed %d times by two replicas", asked.Load())
 }
+
+// TestTheWriterGoesUnderLoad ends the replica that writes, again and again, and starts another one, while the table that is
+// read is written all the time: at each time the view is its query.
+func TestTheWriterGoesUnderLoad(t *testing.T) {
+	rounds := uint64(50)
+	if testing.Short() {
+		rounds = 10
+	}
+	e := newEnv(t, 1)
+	e.must(e.sets.Set("storage_retain_history", "0"))
+	a := e.table(1)
+	e.c.SetCluster(cluster, replica(0, 1), replica(1, 2))
+	g := e.view(10, groups(a))
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	writes := 0
+	wg.Go(func() {
+		view, _ := e.set.Shard(g)
+		rows := randomRows(mrand.New(mrand.NewPCG(8, 8)), 50)
+		for ; ctx.Err() == nil; writes++ {
+			i := writes % rows.Len
+			one := vec.NewBlock(kv.Kinds(), 1)
+			one.AppendRow(1-2*int64(writes/rows.Len%2), rows.Row(i, nil)...) // all of them come, then all go
+			at := e.write(map[tvc.ID]*vec.Block{a: one})
+			// The view may be some writes behind, but not ever more.
+			if i%10 == 9 && view.WaitPast(ctx, at) != nil {
+				return
+			}
+		}
+	})
+	for n := range rounds {
+		// The one that goes was there the longest: it writes, unless the other one was faster.
+		e.c.SetCluster(cluster, replica(n+1, 1+int(n+1)%3))
+		e.must(e.sets.Set("compute_mv_sink_shared_batch_max_bytes", []string{"0", "64", "1MB"}[n%3]))
+		e.isItsQuery(g, a)
+		e.c.SetCluster(cluster, replica(n+1, 1+int(n+1)%3), replica(n+2, 1+int(n+2)%3))
+		e.isItsQuery(g, a)
+	}
+	stop()
+	wg.Wait()
+	e.check(g, groups(a), e.live)
+	t.Logf("%d writes", writes)
+}
+
+// isItsQuery fails unless groups of a table are what they are of the table's contents at the same time.
+func (e *env) isItsQuery(g, a tvc.ID) {
+	e.t.Helper()
+	hold, err := e.set.Hold("test", g, a)
+	e.must(err)
+	defer hold.Release()
+	at := e.readTime()
+	for tvc.Frontier(at) < hold.Since() { // a write that is under way keeps time from closing
+		at = e.readTime()
+	}
+	got, err := e.readAt(g, at)
+	e.must(err)
+	table, err := e.readAt(a, at)
+	e.must(err)
+	if want := plantest.Eval(groups(a), map[tvc.ID]plantest.Rows{a: table}, nil).Rows; got.String() != want.String() {
+		e.t.Fatalf("at %v the view is\n%swant\n%s", at, got, want)
+	}
+}
