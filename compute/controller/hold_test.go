@@ -16,7 +16,7 @@ import (
 type late struct {
 	*env
 	a, v tvc.ID
-	rows int64
+	rows int
 	// begun is closed when the second replica has opened the contents; resume lets it go on.
 	begun  chan struct{}
 	resume func()
@@ -54,10 +54,8 @@ func (l *late) holds() {
 func (l *late) goOn(writes int) {
 	l.t.Helper()
 	for range writes {
-		b := vec.NewBlock(kv.Kinds(), 1)
-		b.AppendRow(1, vec.IntOf(1000+l.rows), vec.IntOf(l.rows))
+		l.write(map[tvc.ID]*vec.Block{l.a: single(l.rows)})
 		l.rows++
-		l.write(map[tvc.ID]*vec.Block{l.a: b})
 		l.holds()
 	}
 	sh, _ := l.set.Shard(l.a)
