@@ -24,7 +24,7 @@ type oversize struct {
 var oversizes = []oversize{
 	{what: "planner/bind", upTo: 6100,
 		why: "PostgreSQL's surface: one file a statement family or a kind of expression, all over the same scopes"},
-	{what: "planner/session", upTo: 3400,
+	{what: "planner/session", upTo: 3450,
 		why: "every statement of the surface ends here; binding, DDL and COPY's data have rooms of their own"},
 	{what: "storage/shard", upTo: 3500,
 		why: "one state machine with its reads, what they may leave out, and its writes, and what checks, counts and shows it; parts, " +
