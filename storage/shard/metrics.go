@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -161,6 +162,15 @@ func (m *clientMetrics) forget(name string) {
 	for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes, m.inlineParts, m.inlineBytes} {
 		v.DeletePartialMatch(prometheus.Labels{"collection": name})
 	}
+}
+
+// work counts what was done for a shard.
+type work struct{ objects, consensusBytes atomic.Int64 }
+
+// Work gives how many objects somebody's work has put, and how many bytes it has committed to the register, since the
+// process opened the shard.
+func (s *Shard) Work(o Origin) (objects, consensusBytes int64) {
+	return s.work[o].objects.Load(), s.work[o].consensusBytes.Load()
 }
 
 func (m *shardMetrics) objectPut(o Origin, bytes int) {

@@ -24,6 +24,8 @@ type Shard struct {
 	now     atomic.Pointer[state]
 	bound   atomic.Pointer[func(upper tvc.Frontier) tvc.Frontier]
 	metrics atomic.Pointer[shardMetrics]
+	// work is what was done for it, whatever its name was.
+	work [origins]work
 
 	// maintaining and compacting let one goroutine at a time do each.
 	maintaining, compacting sync.Mutex
@@ -266,5 +268,6 @@ func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin)
 		return fmt.Errorf("write shard %s: %w", s.id, err)
 	}
 	s.metrics.Load().objectPut(origin, len(data))
+	s.work[origin].objects.Add(1)
 	return nil
 }

@@ -207,6 +207,7 @@ func (c *Client) Install(u Evaluated) {
 			wants = sh.install(e.state)
 		}
 		sh.metrics.Load().committed(e.origin, e.bytes, e.inline)
+		sh.work[e.origin].consensusBytes.Add(int64(e.bytes))
 		if wants {
 			c.wake(sh)
 		}

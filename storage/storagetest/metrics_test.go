@@ -78,7 +78,24 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	}
 	x.p.Faults.Follow(nil)
 
+	work := func() (all [3][2]int64) {
+		for o := range all {
+			all[o][0], all[o][1] = x.sh.Work(shard.Origin(o))
+		}
+		return all
+	}
+	did := work()
+	for o, w := range did {
+		of := []string{"collection", "t", "origin", shard.Origin(o).String()}
+		if put, bytes := sum("objects_put_total", of...), sum("consensus_bytes_total", of...); put != float64(w[0]) ||
+			bytes != float64(w[1]) || bytes == 0 && shard.Origin(o) != shard.OriginRollup {
+			t.Errorf("work of %v is %v, the metrics say %v objects and %v bytes", of[3], w, put, bytes)
+		}
+	}
 	x.p.Set.Rename(historyID, "other")
+	if now := work(); now != did {
+		t.Errorf("with another name its work is %v, was %v", now, did)
+	}
 	if sum("collection_rows", "collection", "t") != 0 || sum("collection_rows", "collection", "other") != 210 {
 		t.Error("the old name has rows")
 	}
