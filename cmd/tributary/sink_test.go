@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,46 @@ func TestWorkersShareOnePart(t *testing.T) {
 	}
 	if got := table(t, conn, "SELECT count(*) FROM v"); got[0] != fmt.Sprint(30*(1+100+1000)+40*1000) {
 		t.Errorf("the view has %v rows", got)
+	}
+	c.stop()
+}
+
+// TestSinkStatisticsAreFollowed subscribes to what a view's sink does, while it does it. After a restart it begins anew.
+func TestSinkStatisticsAreFollowed(t *testing.T) {
+	dir := t.TempDir()
+	c := startChild(t, dir)
+	conn, other := c.connect(), c.connect()
+	exec1(t, conn, "CREATE TABLE t (k int8, v text)", "CREATE MATERIALIZED VIEW v AS SELECT k, v FROM t")
+	exec1(t, other, "BEGIN", "DECLARE c CURSOR FOR SUBSCRIBE (SELECT s.rows FROM mz_internal.mz_sink_statistics s)")
+	// A change is its time, how often, and the number of rows.
+	expect := func(want ...string) {
+		t.Helper()
+		got := table(t, other, fmt.Sprintf("FETCH %d c", len(want)))
+		for i, row := range got {
+			_, got[i], _ = strings.Cut(row, "\t")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("the statistics change as %q, want %q", got, want)
+		}
+	}
+	expect("1\t0")
+	insertRows(t, conn, 7)
+	expect("-1\t0", "1\t7")
+	insertRows(t, conn, 5)
+	expect("-1\t7", "1\t12")
+	const rows = 12
+	exec1(t, other, "COMMIT")
+	c.stop()
+	c = startChild(t, dir)
+	conn = c.connect()
+	if got := table(t, conn, "SELECT count(*) FROM v"); got[0] != fmt.Sprint(rows) {
+		t.Errorf("the view has %v rows", got)
+	}
+	if got := table(t, conn, "SELECT appends, rows, objects, staged_bytes FROM mz_internal.mz_sink_statistics"); got[0] != "0\t0\t0\t0" {
+		t.Errorf("a new process has %v", got)
+	}
+	if n := c.metric("tributary_sink_rows_total"); n != 0 {
+		t.Errorf("a new process has appended %v rows", n)
 	}
 	c.stop()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/pgerr"
 	"github.com/tributary-db/tributary/sql/pgtest"
@@ -71,6 +72,15 @@ func testInput(s *catalog.Snapshot) *Input {
 			return []Prepared{{Name: "p", Statement: "SELECT $1", Params: []types.OID{types.OIDInt4}, At: at}}
 		},
 		Cursors: func() []Cursor { return []Cursor{{Name: "c", Statement: "SELECT 1", At: at}} },
+		Sink: func(tvc.ID) SinkStatistics {
+			s := SinkStatistics{Objects: 9, AppendBytes: 10, MaintenanceBytes: 11, SinkStatistics: controller.SinkStatistics{
+				Appends: 1, EmptyAppends: 2, Refused: 3, Rows: 4, ObjectParts: 5, InlineParts: 6, ObjectBytes: 7, InlineBytes: 8,
+				Spills: 12, Rebuilds: 13, StagedBytes: 14, StagedBytesPeak: 15}}
+			for p := range s.Phases {
+				s.Phases[p].Total = time.Duration(16+p) * time.Second
+			}
+			return s
+		},
 	}
 }
 

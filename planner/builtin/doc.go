@@ -9,7 +9,8 @@
 //	B3  ids and OIDs never change: views may have been defined over them. A relation's id is s and its OID.
 //
 // A query over system relations runs with their rows put into its plan (Inline), so neither storage nor the
-// engine knows of them.
+// engine knows of them. A subscription to them has the query run again, with the rows of the moment, about once a second
+// while its client asks for more.
 //
 // A Set is immutable and safe for concurrent use; what one Input makes belongs to whoever asked.
 package builtin

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/vec"
 )
@@ -39,6 +40,10 @@ func mzInternal() []relation {
 		define(p, 16724, "mz_show_connections", "id text!, schema_id text!, name text!, type text!, comment text!", noRows),
 		define(p, 16725, "mz_show_secrets", named, noRows),
 		define(p, 16726, "mz_show_all_settings", "name text!, setting text!, description text!", mzShowAllSettings),
+		define(p, 16730, "mz_sink_statistics", "id text!, appends int8!, empty_appends int8!, refused_appends int8!, rows int8!, "+
+			"parts_object int8!, parts_inline int8!, bytes_object int8!, bytes_inline int8!, objects int8!, consensus_bytes int8!, "+
+			"maintenance_consensus_bytes int8!, spills int8!, rebuilds int8!, staged_bytes int8!, staged_bytes_peak int8!, "+
+			"wait_seconds float8!, encode_seconds float8!, put_seconds float8!, append_seconds float8!", mzSinkStatistics),
 	}
 }
 
@@ -190,5 +195,20 @@ func mzShowRoles(in *input, out *vec.Block) {
 func mzShowAllSettings(in *input, out *vec.Block) {
 	for _, s := range in.Settings() {
 		out.AppendRow(1, str(s.Name), str(s.Value), str(s.Doc))
+	}
+}
+
+// mzSinkStatistics has a row for every materialized view.
+func mzSinkStatistics(in *input, out *vec.Block) {
+	for it := range in.Catalog.Items() {
+		if it.Kind != catalog.MaterializedView {
+			continue
+		}
+		s := in.Sink(it.ID)
+		took := func(p controller.SinkPhase) vec.Datum { return seconds(s.Phases[p].Total) }
+		out.AppendRow(1, id(it.ID), num(s.Appends), num(s.EmptyAppends), num(s.Refused), num(s.Rows),
+			num(s.ObjectParts), num(s.InlineParts), num(s.ObjectBytes), num(s.InlineBytes), num(s.Objects), num(s.AppendBytes),
+			num(s.MaintenanceBytes), num(s.Spills), num(s.Rebuilds), num(s.StagedBytes), num(s.StagedBytesPeak),
+			took(controller.SinkWait), took(controller.SinkEncode), took(controller.SinkPut), took(controller.SinkStep))
 	}
 }

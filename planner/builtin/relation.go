@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
@@ -23,6 +24,17 @@ type Input struct {
 	// Prepared and Cursors give what the session keeps, by name.
 	Prepared func() []Prepared
 	Cursors  func() []Cursor
+	// Sink gives what was done for a materialized view.
+	Sink func(id tvc.ID) SinkStatistics
+}
+
+// SinkStatistics is what was done for a materialized view since the process began, or since it was made.
+type SinkStatistics struct {
+	controller.SinkStatistics
+	// Objects were put by appends, also by those that then lost.
+	Objects int64
+	// AppendBytes were committed to the view's register by its appends, MaintenanceBytes by compactions and rollups.
+	AppendBytes, MaintenanceBytes int64
 }
 
 // Setting is one setting as pg_settings shows it.
@@ -101,6 +113,7 @@ var null = vec.Null
 func str(s string) vec.Datum                   { return vec.StrOf(s) }
 func boolean(x bool) vec.Datum                 { return vec.BoolOf(x) }
 func num[T int | int16 | int64](x T) vec.Datum { return vec.IntOf(int64(x)) }
+func seconds(x time.Duration) vec.Datum        { return vec.FloatOf(x.Seconds()) }
 func oid(x uint32) vec.Datum                   { return vec.IntOf(int64(x)) }
 func id(x tvc.ID) vec.Datum                    { return vec.StrOf(x.String()) }
 

@@ -57,6 +57,19 @@ func (c *Coord) Catalog() *catalog.Snapshot { return c.catalog.Load() }
 // System gives the system's relations.
 func (c *Coord) System() *builtin.Set { return c.system }
 
+// SinkStatistics gives what was done for a materialized view.
+func (c *Coord) SinkStatistics(id tvc.ID) builtin.SinkStatistics {
+	s := builtin.SinkStatistics{SinkStatistics: c.control.SinkStatistics(id)}
+	if sh, ok := c.set.Shard(id); ok {
+		s.Objects, s.AppendBytes = sh.Work(shard.OriginAppend)
+		for _, o := range []shard.Origin{shard.OriginCompaction, shard.OriginRollup} {
+			_, bytes := sh.Work(o)
+			s.MaintenanceBytes += bytes
+		}
+	}
+	return s
+}
+
 // Settings gives the dynamic parameters.
 func (c *Coord) Settings() *settings.Set { return c.o.Settings }
 

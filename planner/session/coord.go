@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"github.com/tributary-db/tributary/planner/builtin"
 	"github.com/tributary-db/tributary/planner/catalog"
 	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -20,4 +21,6 @@ type Coord interface {
 	// Alter applies operations to the catalog if it is still base, and gives the changes; nil without an error
 	// means that it is not, and that the statement must be bound again.
 	Alter(ctx context.Context, base *catalog.Snapshot, ops []catalog.Op) (*catalog.Changes, error)
+	// SinkStatistics is what was done for a materialized view.
+	SinkStatistics(id tvc.ID) builtin.SinkStatistics
 }

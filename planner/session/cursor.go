@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-db/tributary/planner/builtin"
+	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/sql/adt"
 	"github.com/tributary-db/tributary/sql/ast"
 	"github.com/tributary-db/tributary/sql/pgerr"
@@ -108,9 +109,6 @@ type fetchRows struct {
 	some   bool
 }
 
-// errFetched ends the wait of a FETCH, not the statement.
-var errFetched = errors.New("the time of FETCH is over")
-
 // maxFetchBlock bounds what one step takes.
 const maxFetchBlock = 4096
 
@@ -123,7 +121,7 @@ func (f *fetchRows) Next(ctx context.Context) (*vec.Block, error) {
 		most = int(min(f.left, maxFetchBlock))
 	}
 	b, err := f.c.reader.next(f.wait(ctx), most)
-	if err != nil && ctx.Err() == nil && f.within != nil && f.within.Err() != nil {
+	if errors.Is(err, coord.ErrWaited) && ctx.Err() == nil {
 		return nil, nil // the time of the FETCH is over, and the cursor is as it was
 	}
 	if err != nil || b == nil {
@@ -140,10 +138,10 @@ func (f *fetchRows) wait(ctx context.Context) context.Context {
 	case !f.c.feed || !f.timed && !f.some:
 		return ctx
 	case f.within == nil && f.timed:
-		f.within, f.stop = context.WithTimeoutCause(ctx, f.timeout, errFetched)
+		f.within, f.stop = context.WithTimeoutCause(ctx, f.timeout, coord.ErrWaited)
 	case f.within == nil:
 		within, end := context.WithCancelCause(ctx)
-		end(errFetched)
+		end(coord.ErrWaited)
 		f.within, f.stop = within, func() {}
 	}
 	return f.within

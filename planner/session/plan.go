@@ -241,20 +241,26 @@ func projected(b *vec.Block, cols []int) *vec.Block {
 // inline puts the rows of system relations into a dataflow.
 func (p *planner) inline(df *plan.Dataflow) *plan.Dataflow {
 	return p.s.m.System.Inline(df, &builtin.Input{Catalog: p.snapshot, Database: p.env.answers.Path.Database,
-		Settings: p.s.allSettings, Sessions: p.s.m.activity, Prepared: p.s.preparedList, Cursors: p.s.cursorList})
+		Settings: p.s.allSettings, Sessions: p.s.m.activity, Prepared: p.s.preparedList, Cursors: p.s.cursorList,
+		Sink: p.s.m.Coord.SinkStatistics})
 }
 
 // dataflow plans a tree that is no query of its own.
 func (p *planner) dataflow(name string, root logical.Node) (*plan.Dataflow, error) {
-	root, err := p.rewritten(root)
-	if err != nil {
-		return nil, err
-	}
-	df, err := lower.Dataflow(name, root, p.env)
+	df, err := p.uninlined(name, root)
 	if err != nil {
 		return nil, err
 	}
 	return p.inline(df), nil
+}
+
+// uninlined plans a dataflow that still reads system relations as if they were stored.
+func (p *planner) uninlined(name string, root logical.Node) (*plan.Dataflow, error) {
+	root, err := p.rewritten(root)
+	if err != nil {
+		return nil, err
+	}
+	return lower.Dataflow(name, root, p.env)
 }
 
 // describe says what a statement takes and gives. params are the types that the client gave for its parameters.

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"slices"
 
+	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/planner/bind"
 	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/planner/logical"
@@ -48,11 +50,12 @@ func (s *Session) openFeed(stmt *statement, st *ast.Subscribe, args *arguments) 
 			return nil, nil, err
 		}
 		root := bound.Tree()
-		df, err := p.dataflow("subscribe", root)
+		df, err := p.uninlined("subscribe", root)
 		if err != nil {
 			return nil, nil, err
 		}
-		ids := df.Imports()
+		all := df.Imports()
+		ids := slices.DeleteFunc(slices.Clone(all), func(id tvc.ID) bool { return id.Class == 's' })
 		o, upTo, err := s.subscriptionTimes(stmt, sub)
 		if err != nil {
 			return nil, nil, err
@@ -85,7 +88,12 @@ func (s *Session) openFeed(stmt *statement, st *ast.Subscribe, args *arguments) 
 				read.At().Millis(), tvc.Time(upTo).Millis())
 		}
 		p.env.logical = read.At()
-		feed, err := read.Subscribe(stmt.ctx, c)
+		var feed coord.Feed
+		if len(ids) < len(all) {
+			feed, err = s.look(stmt.ctx, p, c, ids, read)
+		} else {
+			feed, err = read.Subscribe(stmt.ctx, c)
+		}
 		at := read.At()
 		read.Release()
 		if err != nil {
@@ -96,6 +104,26 @@ func (s *Session) openFeed(stmt *statement, st *ast.Subscribe, args *arguments) 
 		return newFeedRows(feed, cols, at, sub.Progress), cols, nil
 	}
 	return nil, nil, pgerr.New(pgerr.SerializationFailure, "could not serialize access due to concurrent DDL")
+}
+
+// look starts a subscription that reads system relations, besides the collections with the given ids: what they are made
+// of tells of no changes, so they are looked at again and again.
+func (s *Session) look(ctx context.Context, p *planner, c *coord.Subscription, ids []tvc.ID, read coord.Read) (coord.Feed, error) {
+	every := plan.Finishing{Limit: -1}
+	for i := range c.Cols {
+		every.Project = append(every.Project, i)
+	}
+	return coord.Look(ctx, coord.Looking{Subscription: c, Now: s.m.Now,
+		Read: func(ctx context.Context) (coord.Read, error) {
+			p.snapshot = s.catalog()
+			return s.m.Coord.Read(ctx, ids, coord.ReadOptions{Catalog: p.snapshot})
+		},
+		Query: func(r coord.Read) *coord.Query {
+			env := *p.env
+			env.logical, env.answers.Catalog = r.At(), p.snapshot
+			return &coord.Query{Dataflow: p.inline(c.Dataflow), Finishing: every, Cols: c.Cols, Cluster: c.Cluster,
+				MaxBytes: varMaxResult.Get(s.vars), Env: &env}
+		}}, read)
 }
 
 // subscriptionTimes computes when a subscription starts and ends.

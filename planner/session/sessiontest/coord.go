@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/plan/plantest"
 	"github.com/tributary-db/tributary/planner/bind"
@@ -40,6 +41,8 @@ type Coord struct {
 		catalog *catalog.Snapshot
 		tables  map[tvc.ID][]change
 		now     tvc.Time
+		// asked counts the calls of SinkStatistics.
+		asked int64
 		// moved is closed and made anew at each commit, changed whenever held changes.
 		moved   chan struct{}
 		held    int
@@ -180,6 +183,14 @@ func (c *Coord) Alter(_ context.Context, base *catalog.Snapshot, ops []catalog.O
 	c.mu.catalog = next
 	c.mu.now += 1000
 	return changes, err
+}
+
+// SinkStatistics is session.Coord's: each time, there was one append more.
+func (c *Coord) SinkStatistics(tvc.ID) builtin.SinkStatistics {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.asked++
+	return builtin.SinkStatistics{SinkStatistics: controller.SinkStatistics{Appends: c.mu.asked}}
 }
 
 // contents is what a relation holds at a time. The lock is held.
