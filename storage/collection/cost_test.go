@@ -69,6 +69,57 @@ func TestAHundredShardsAppendWithTwoFsyncs(t *testing.T) {
 	}
 }
 
+// TestThoseWhoWroteTogetherWriteTogetherAgain: on one processor and a store that keeps nobody waiting each could go before
+// the next one has come; after a step that was shared they share the next one too.
+func TestThoseWhoWroteTogetherWriteTogetherAgain(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld()
+	l := &latch{Store: w.consensus, arrived: make(chan struct{}), letOff: make(chan struct{})}
+	counted := &countingCommits{Store: l}
+	w.consensus = counted
+	set := w.open(t)
+	var shards []*shard.Shard
+	for i := range 100 {
+		id := tvc.ID{Class: 'u', N: uint64(i + 1)}
+		shards = append(shards, create(t, set, collection.Desc{ID: id, Shard: shard.ID(id.String()), Name: id.String()}, 0))
+	}
+	units := func() (units []txn.Unit) {
+		for i, sh := range shards {
+			units = append(units, txn.Unit{Ops: []shard.Op{shard.Append{Shard: sh, Lower: sh.Upper(), Upper: sh.Upper() + 10,
+				Written: []*shard.Written{write(t, sh, ints([3]int64{int64(i), 7, 1}))}}}})
+		}
+		return units
+	}
+	var wg sync.WaitGroup
+	appendAll := func(units []txn.Unit) {
+		for _, u := range units {
+			wg.Go(func() {
+				if out, err := set.Group().Do(ctx, u); err != nil || !out.Done() {
+					t.Error(out.Refused, err)
+				}
+			})
+		}
+	}
+	l.armed.Store(true)
+	appendAll(units())
+	<-l.arrived
+	for set.Group().Waiting() < len(shards)-1 {
+		runtime.Gosched()
+	}
+	close(l.letOff)
+	wg.Wait()
+	again, before := units(), counted.commits.Load()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	appendAll(again)
+	wg.Wait()
+	if n := counted.commits.Load() - before; n > 10 {
+		t.Errorf("%d commits for %d appends", n, len(shards))
+	}
+	if err := set.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // weighing counts what a store is given to keep.
 type weighing struct {
 	consensus.Store

@@ -5,8 +5,8 @@
 //
 //	T1  the units of a step are evaluated in the order they came, clients' before background ones; a later
 //	    one sees what earlier ones of the step do.
-//	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB; nothing waits for
-//	    a timer.
+//	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. Nothing waits for a timer;
+//	    after a shared step others that can run are let in first.
 //	T3  every unit compares the environment's epoch. When another process has raised it, Do gives ErrFenced
 //	    and goes on doing so.
 //	T4  states are installed and watchers woken only when durable.
@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"runtime"
 	"sync"
 
 	"github.com/tributary-db/tributary/storage/consensus"
@@ -99,6 +100,8 @@ type Group struct {
 
 	// mark is the version of the mark's register; only the leader touches it.
 	mark consensus.Version
+	// shared is how many units the last step had; only the leader touches it.
+	shared int
 
 	mu struct {
 		sync.Mutex
@@ -273,7 +276,9 @@ func (g *Group) lead(r *request) {
 		}
 	}()
 	for own := false; !own; {
+		g.gather()
 		batch = g.take()
+		g.shared = len(batch)
 		g.step(batch)
 		for _, b := range batch {
 			if b == r {
@@ -287,6 +292,19 @@ func (g *Group) lead(r *request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.handOverLocked()
+}
+
+// gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together
+// were told of it together and write again together, and the first to run would go alone, with few processors many
+// after it too. Who writes alone goes at once.
+func (g *Group) gather() {
+	if g.shared < 2 {
+		return
+	}
+	for before, now := 0, g.Waiting(); now > before; {
+		runtime.Gosched()
+		before, now = now, g.Waiting()
+	}
 }
 
 // errFault is what everybody gets once a step has panicked.
