@@ -73,6 +73,8 @@ type coll struct {
 	// shard, which stays also when they go; every run of an index has an output of its own.
 	runs   map[*replica]*run
 	output *output // a view's
+	// corrector is the replica that computes a correction of a view; see Corrects.
+	corrector *replica
 	// claimed is the greatest logical upper of a table or view ever given out.
 	claimed tvc.Frontier
 	// changed is closed when progress may have let waiting readers go on; nil if nobody waits.
@@ -201,7 +203,7 @@ func (c *Controller) SetCluster(id tvc.ID, replicas ...ReplicaDesc) {
 		r.engine.Close()
 	}
 	if len(gone) > 0 {
-		c.succeed(id)
+		wakeAll(c.succeed(id))
 	}
 }
 
@@ -213,6 +215,9 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 			continue
 		}
 		run.held.release()
+		if x.corrector == r {
+			x.corrector = nil
+		}
 		delete(x.runs, r)
 		delete(c.mu.stalled, stalled{r, x.id})
 		if x.create.Subscribe != nil {
@@ -229,7 +234,8 @@ func (c *Controller) moveLocked(x *coll, gone, added []*replica) {
 }
 
 // succeed finds successors for replicas of a cluster that are gone: now their last appends have come, or never will.
-func (c *Controller) succeed(cluster tvc.ID) {
+// It gives the dataflows that are to be woken.
+func (c *Controller) succeed(cluster tvc.ID) map[stalled]struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, x := range c.mu.collections {
@@ -237,6 +243,7 @@ func (c *Controller) succeed(cluster tvc.ID) {
 			c.succeedLocked(x)
 		}
 	}
+	return c.takeStalledLocked()
 }
 
 // succeedLocked has one of the replicas that a view still runs on append to it, after another one, which may have done so,

@@ -35,21 +35,31 @@ func (h *runHold) release() {
 
 // Hold is protocol.Inputs's.
 func (r *replica) Hold(id tvc.ID) bool {
+	ok, wake := r.holdAnew(id)
+	wakeAll(wake)
+	return ok
+}
+
+// holdAnew also gives the dataflows that are to be woken.
+func (r *replica) holdAnew(id tvc.ID) (ok bool, wake map[stalled]struct{}) {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.mu.collections[id]
 	if x == nil || x.runs[r] == nil {
-		return false
+		return false, nil
 	}
 	hold, err := c.o.Set.Hold("view "+x.name+" on replica "+r.desc.ID.String(), x.create.Plan.Imports()...)
 	if err != nil {
-		return false
+		return false, nil
 	}
 	run := x.runs[r]
 	run.held.release()
 	run.held = runHold{hold: hold}
-	return true
+	if x.corrector == r {
+		wake = c.goOnLocked(x) // a correction that came to nothing
+	}
+	return true, wake
 }
 
 // Reads is protocol.Inputs's.

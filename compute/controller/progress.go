@@ -115,7 +115,7 @@ func (o *output) claim(x *coll, closed tvc.Time, walk uint64) tvc.Frontier {
 	if !o.hydrated {
 		return 0
 	}
-	if o.claimed < tvc.After(closed) {
+	if o.claimed < tvc.After(closed) && x.corrector == nil {
 		logical, settled := tvc.After(closed), true
 		for _, in := range x.inputs {
 			cl := in.claim(closed, walk)
@@ -140,6 +140,12 @@ func (r *replica) Progress(p protocol.Progress) {
 	}
 	o := x.runs[r].output
 	o.hydrated = true
+	if x.corrector == r {
+		x.corrector = nil
+	}
+	if x.corrector != nil {
+		p.Upper = min(p.Upper, x.shard.Upper())
+	}
 	o.upper = max(o.upper, p.Upper)
 	for _, in := range p.Through {
 		o.through[in.ID] = max(o.through[in.ID], in.Upper)
@@ -190,21 +196,6 @@ func (r *replica) Reset(id tvc.ID) {
 	}
 }
 
-// Corrects is protocol.Listener's.
-func (r *replica) Corrects(id tvc.ID) {
-	r.c.mu.Lock()
-	defer r.c.mu.Unlock()
-	x := r.c.mu.collections[id]
-	if x == nil || x.runs[r] == nil {
-		return
-	}
-	for other, run := range x.runs {
-		if other != r && run.err == nil {
-			other.engine.Yield(id)
-		}
-	}
-}
-
 // notifyAll lets whoever waits for x, or for what is computed from it, look again. The controller's lock is
 // held.
 func (c *Controller) notifyAll(x *coll) {
@@ -225,18 +216,27 @@ func (x *coll) notifyAll(walk uint64) {
 
 // Failed is protocol.Listener's.
 func (r *replica) Failed(id tvc.ID, err error) {
+	wakeAll(r.failed(id, err))
+}
+
+// failed gives the dataflows that are to be woken.
+func (r *replica) failed(id tvc.ID, err error) map[stalled]struct{} {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	x := c.mu.collections[id]
 	if x == nil || x.runs[r] == nil {
-		return
+		return nil
 	}
 	x.runs[r].err = brokenError(x.name, err)
 	x.runs[r].held.release()
+	if x.corrector == r {
+		x.corrector = nil
+	}
 	c.succeedLocked(x)
 	c.lostLocked(x)
 	c.notifyAll(x)
+	return c.takeStalledLocked()
 }
 
 // lostLocked ends the subscriptions to a collection, if it is broken, and to what is computed from it.

@@ -299,3 +299,45 @@ func (e *env) isItsQuery(g, a tvc.ID) {
 		e.t.Fatalf("at %v the view is\n%swant\n%s", at, got, want)
 	}
 }
+
+// TestACorrectionReachesWhoReadTheView: a view on a view and a table goes on with the table while the view that it reads is
+// corrected, and has the correction then.
+func TestACorrectionReachesWhoReadTheView(t *testing.T) {
+	for range 5 {
+		e := newEnv(t, 1)
+		a, b := e.table(1), e.table(2)
+		e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+		hundred := vec.NewBlock(kv.Kinds(), 1)
+		hundred.AppendRow(1, vec.IntOf(100), vec.IntOf(1))
+		on := tvc.ID{Class: 'u', N: 11}
+		var asked atomic.Int64
+		v := e.view(10, special(a, func() int64 {
+			if asked.Add(1) == 1 {
+				return 14
+			}
+			// The table that the other view reads too is written meanwhile.
+			at := e.write(map[tvc.ID]*vec.Block{b: hundred})
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			defer cancel()
+			sh, _ := e.set.Shard(on)
+			if err := sh.WaitPast(ctx, at); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			return 13
+		}))
+		e.check(v, special(a, func() int64 { return 14 }), e.live)
+		e.view(on.N, joined(v, b))
+		e.write(map[tvc.ID]*vec.Block{b: hundred})
+		_, err := e.read(on)
+		e.must(err)
+		e.c.SetCluster(cluster, replica(1, 1), replica(2, 2))
+		for right := false; !right; {
+			got, err := e.read(v)
+			e.must(err)
+			right = got[plantest.Key([]vec.Datum{vec.IntOf(100), vec.IntOf(13)})].Count == 1
+		}
+		e.c.SetCluster(cluster, replica(2, 2)) // the other one asks no more
+		in := map[tvc.ID]plantest.Rows{v: plantest.Eval(special(a, func() int64 { return 13 }), e.live, nil).Rows, b: e.live[b]}
+		e.check(on, joined(v, b), in)
+	}
+}

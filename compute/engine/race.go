@@ -88,7 +88,7 @@ func (v *viewDriver) yields() bool {
 
 // called says whether a driver that stands by has something to do without a change of its own.
 func (v *viewDriver) called() bool {
-	return v.d.asked.Load() || v.shard.Upper() > v.lower || v.race.isDue() || v.sink.Dirty() && v.d.promoted.Load()
+	return v.shard.Upper() > v.lower || v.race.isDue() || v.sink.Dirty() && v.d.promoted.Load()
 }
 
 // follow goes on from where somebody else has appended, if they have; or appends after all, if they do not.
@@ -110,7 +110,7 @@ func (v *viewDriver) follow(ctx context.Context) error {
 	}
 	switch {
 	case !v.sink.Dirty() && !v.holdsBack():
-		v.race.calm()
+		v.idle()
 		v.d.progress()
 		return nil
 	case v.race.isDue(), v.d.promoted.Load():
@@ -119,6 +119,25 @@ func (v *viewDriver) follow(ctx context.Context) error {
 		v.await()
 	}
 	return nil
+}
+
+// idle waits for nothing but a correction.
+func (v *viewDriver) idle() {
+	if v.d.yielding && v.race.isDue() {
+		v.waited()
+	}
+	switch {
+	case !v.d.yielding:
+		v.race.calm()
+	case v.race.timer == nil:
+		v.await()
+	}
+}
+
+// waited ends the wait for a correction that has not come.
+func (v *viewDriver) waited() {
+	v.d.yielding, v.d.yield = false, min(2*v.d.yield, maxYield)
+	v.d.e.o.Listener.Waited(v.d.c.ID)
 }
 
 // behind says whether somebody else has appended, and sees to it that there is a goal then.
@@ -177,7 +196,7 @@ func (v *viewDriver) takeOver(ctx context.Context) error {
 	v.d.promoted.Store(false)
 	v.d.standsBy = false
 	if v.d.yielding {
-		v.d.yielding, v.d.yield = false, min(2*v.d.yield, maxYield)
+		v.waited()
 	}
 	v.d.patience = min(2*v.d.patience, maxPatience)
 	v.sink.StandBy(false)

@@ -85,8 +85,8 @@ func newViewDriver(ctx context.Context, d *running) (*viewDriver, tvc.Time, erro
 		return v, d.c.AsOf, nil
 	case d.differs:
 		d.differs, d.standsBy, v.start = false, false, correct
-		d.e.o.Listener.Corrects(d.c.ID)
-		return v, max(d.e.o.Inputs.Closed(), tvc.Time(v.lower)), nil
+		claimed := d.e.o.Listener.Corrects(d.c.ID)
+		return v, max(d.e.o.Inputs.Closed(), tvc.Time(v.lower), tvc.Time(claimed)), nil
 	}
 	v.sink.CountOnly(true)
 	return v, v.lower.Last(), nil
@@ -150,7 +150,7 @@ func (v *viewDriver) launch(ctx context.Context) error {
 // settle takes note of an append that is over, and goes on.
 func (v *viewDriver) settle(ctx context.Context) error {
 	if v.flying == nil {
-		if v.start == started && v.d.standsBy && v.called() {
+		if v.start == started && (v.d.asked.Load() || v.d.standsBy && v.called()) {
 			return v.follow(ctx)
 		}
 		return nil

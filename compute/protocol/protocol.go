@@ -127,8 +127,11 @@ type Listener interface {
 	// Reset says that an index has begun anew: it is not there until the next Progress.
 	Reset(id tvc.ID)
 	// Corrects says that a view's dataflow begins to compute what is to be corrected of what is stored. When it returns,
-	// the other replicas have been told to Yield.
-	Corrects(id tvc.ID)
+	// the other replicas have been told to Yield. Below claimed the view was said to be complete: no correction may lie
+	// there. No more is claimed until this dataflow's next Progress or Hold, or another's Waited.
+	Corrects(id tvc.ID) (claimed tvc.Frontier)
+	// Waited says that a dataflow that was told to Yield no longer waits.
+	Waited(id tvc.ID)
 	// Failed says that a dataflow has ended for good.
 	Failed(id tvc.ID, err error)
 }
