@@ -492,6 +492,25 @@ func TestInlineBudgetIsMetToTheByte(t *testing.T) {
 	}
 }
 
+// TestPartsOfAnAppendShareTheInlineBudget: without sharing, as many parts as there are workers are inline only if all of them
+// are within the budget of one append.
+func TestPartsOfAnAppendShareTheInlineBudget(t *testing.T) {
+	const workers = 8
+	for setting, most := range map[string]float64{"32kB": 32 << 10, "256kB": 256 << 10} {
+		e := newEnv(t, workers)
+		e.set("storage_inline_append_max_bytes", setting)
+		e.set("compute_mv_sink_shared_batch_max_bytes", "0")
+		f := e.newFlow()
+		f.tick(10, rows(0, 12_000, 1)) // about 58 kB, encoded
+		f.append()
+		bytes := e.p.Registry.Sum("tributary_sink_part_bytes_total", "kind", "inline")
+		inline := e.p.Registry.Sum("tributary_sink_parts_total", "kind", "inline")
+		if bytes > most || inline == workers != (most == 256<<10) && !invariants.Enabled {
+			t.Errorf("%s: %v parts of %v bytes are inline", setting, inline, bytes)
+		}
+	}
+}
+
 // TestSharedPartsKnowTheirSchema: what workers share, inline or as an object, is read and compacted after the view has got
 // a further column.
 func TestSharedPartsKnowTheirSchema(t *testing.T) {

@@ -119,6 +119,9 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 // finish ends writers side by side.
 func (a *Appender) finish(ctx context.Context, writers []*shard.Writer) ([]*shard.Written, error) {
 	written, errs := make([]*shard.Written, len(writers)), make([]error, len(writers))
+	for _, w := range writers {
+		w.ShareInline(len(writers))
+	}
 	if len(writers) == 1 {
 		written[0], errs[0] = writers[0].Finish(ctx)
 	} else {

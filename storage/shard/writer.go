@@ -83,6 +83,8 @@ type Writer struct {
 	sh      *Shard
 	kinds   []types.Kind
 	options WriterOptions
+	// shares: see ShareInline.
+	shares int
 	// sorted says that rows come in order and consolidated, so that all parts are one run.
 	sorted bool
 	sorter part.Sorter
@@ -165,7 +167,12 @@ func (w *Writer) flush(ctx context.Context, last bool) error {
 	return w.put(ctx, p, rows)
 }
 
-func (w *Writer) inlineMax() int { return cmp.Or(w.options.InlineMax, w.sh.client.inlineMax()) }
+func (w *Writer) inlineMax() int {
+	return cmp.Or(w.options.InlineMax, w.sh.client.inlineMax()) / max(1, w.shares)
+}
+
+// ShareInline says, before Finish, that an append has the parts of so many writers: they share what may be inline.
+func (w *Writer) ShareInline(writers int) { w.shares = writers }
 
 // mayInline says whether the rows are few enough that encoding them inline is worth a try. A shard whose drain
 // lags takes no more.
