@@ -30,6 +30,10 @@ const (
 	reserve = tvc.Time(500_000)
 	// renewBelow is how much of it may be left when a write that goes to disk anyway renews it.
 	renewBelow = reserve / 2
+	// aheadReserve is how far a renewed mark lies beyond the last time given out while that is far ahead of the clock: less
+	// than passes between a crash and the next one, lest processes that die soon after each other drive times away from
+	// the clock.
+	aheadReserve = tvc.Time(10_000)
 )
 
 // Options is what an Oracle stands on.
@@ -185,11 +189,11 @@ func (o *Oracle) Renewal() (mark tvc.Time, ok bool) {
 	now := o.clock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	need := max(o.mu.last, now)
-	if need+renewBelow <= o.mu.mark {
+	if max(o.mu.last, now)+renewBelow <= o.mu.mark {
 		return 0, false
 	}
-	return need + reserve, true
+	mark = max(now+reserve, o.mu.last+aheadReserve)
+	return mark, mark > o.mu.mark
 }
 
 // Renewed says that a mark is durable.

@@ -87,6 +87,29 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// TestCrashesDoNotDriveTimesAhead: processes that write once and die soon after each other begin no further ahead of the
+// clock than the first of them.
+func TestCrashesDoNotDriveTimesAhead(t *testing.T) {
+	h := newHarness(0, 1_000_000)
+	for life := range 100 {
+		h = newHarness(h.mark, h.now)
+		if ahead := h.mark - h.now; life > 0 && ahead > 500_000 {
+			t.Fatalf("life %d begins %d µs ahead", life, ahead)
+		}
+		at := h.o.WriteTime()
+		if err := h.renew(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.o.ApplyWrite(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+		if at >= h.mark {
+			t.Fatalf("life %d: the write at %d is not below the mark %d", life, at, h.mark)
+		}
+		h.now += 20_000
+	}
+}
+
 // TestTimesKeepTheirPromises runs many clients with crashes in between and holds what they got against O1 to O3.
 func TestTimesKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(50) {
