@@ -6,12 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -85,13 +87,36 @@ func (c *Child) url() string {
 	return "postgres://materialize@" + c.sqlAddr + "/" + firstDatabase + "?sslmode=disable"
 }
 
+// Ports of children lie below those that systems hand out to who asks for any (Linux: from 32768 on). A child listens some
+// time after its port was found free, and again after a restart; if somebody else had got the port meanwhile, scripts would
+// talk to somebody else's server.
+const (
+	firstPort = 20_000
+	allPorts  = 12_000
+)
+
+// nextPort gives another port each time, for all children of this process.
+var nextPort = func() func() int {
+	begin, taken := rand.Uint32N(allPorts), &atomic.Uint32{}
+	return func() int { return int(firstPort + (begin+taken.Add(1))%allPorts) }
+}()
+
+// freeAddr gives an address that nobody listens on.
 func freeAddr(ctx context.Context) (string, error) {
 	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(loopback, "0"))
-	if err != nil {
-		return "", fmt.Errorf("find a free port: %w", err)
+	var last error
+	for range allPorts {
+		addr := net.JoinHostPort(loopback, strconv.Itoa(nextPort()))
+		l, err := lc.Listen(ctx, "tcp", addr)
+		if err == nil {
+			return addr, l.Close()
+		}
+		last = err
+		if ctx.Err() != nil {
+			break
+		}
 	}
-	return net.JoinHostPort(loopback, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)), l.Close()
+	return "", fmt.Errorf("find a free port: %w", last)
 }
 
 func (c *Child) logPath() string { return filepath.Join(c.dir, "server.log") }
