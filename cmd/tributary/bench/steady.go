@@ -138,6 +138,8 @@ func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
 		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", rows, n*st.rows))
 	}
 	v := st.perAppend(before, after, n-first)
+	// Of all there was, as an object may be put before the window and appended in it.
+	v["wasted"] = st.perAppend(counts{}, after, n)["wasted"]
 	var total, commit []time.Duration
 	for i := first; i < n; i++ {
 		total, commit = append(total, arrived[i].Sub(sent[i])), append(commit, committed[i].Sub(sent[i]))

@@ -91,7 +91,7 @@ var tables = []table{
 		measure: steady{workers: 8, views: 100, rows: 100, every: time.Second / 2}.measure},
 	{name: "idle", title: "100 views of a table that nobody writes to, in all", ways: []way{on}, plots: "commands",
 		columns: []column{{"commands", "commands", 0}, {"fsyncs", "fsyncs", 0}, {"appends", "appends", 0},
-			{"goroutines", "goroutines started", 0}, {"cpu", "‰ of the processors", 2}},
+			{"goroutines", "goroutines started", 0}, {"cpu", "processor ms", 0}},
 		goals: []goal{{"commands", on.name, "", 0, "commands"}, {"fsyncs", on.name, "", 0, "fsyncs"},
 			{"goroutines", on.name, "", 0, "goroutines started"}},
 		measure: steady{workers: 8, views: 100}.measure},
