@@ -127,7 +127,7 @@ func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	after, err := s.counts()
+	after, err := s.countsOf(ctx, float64(n*st.rows))
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +150,22 @@ func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
 	v["commit"] = mean(commit)
 	v["rest"] = mean(total) - v["commit"] - v["wait"] - v["encode"] - v["put"] - v["append"]
 	return v, nil
+}
+
+// countsOf gives the counts when the view's rows are counted, which may be a moment after they have arrived.
+func (s *sut) countsOf(ctx context.Context, rows float64) (counts, error) {
+	for deadline := time.Now().Add(lateLimit); ; {
+		c, err := s.counts()
+		if err != nil || c.sum("tributary_sink_rows_total", "view", view) >= rows {
+			return c, err
+		}
+		if time.Now().After(deadline) {
+			return c, fmt.Errorf("%.0f rows of the view were not counted within %v", rows, lateLimit)
+		}
+		if err := sleepUntil(ctx, time.Now().Add(time.Millisecond)); err != nil {
+			return c, err
+		}
+	}
 }
 
 // lateLimit is how long after the last insert all rows must have arrived.
@@ -190,7 +206,7 @@ func (st steady) perAppend(before, after counts, inserts int) values {
 		}
 		return diff("tributary_sink_"+name, labels...)
 	}
-	appends := sink("appends_total", "empty", "false")
+	appends := max(1, sink("appends_total", "empty", "false"))
 	stored := func(name string, labels ...string) float64 {
 		name = "tributary_storage_" + name
 		if st.views <= 1 {
