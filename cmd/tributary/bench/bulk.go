@@ -44,22 +44,17 @@ func (h hydration) clusterSQL() string {
 }
 
 // measure makes the view and waits until it can be read.
-func (h hydration) measure(ctx context.Context, b *bench, w way, run int) (_ values, err error) {
+func (h hydration) measure(ctx context.Context, b *bench, w way, run int) (values, error) {
 	dir, err := b.shared(fmt.Sprint(h.text, run), func() (string, error) { return h.load(ctx, b) })
 	if err != nil {
 		return nil, err
 	}
-	o := ServerOptions{Dir: dir, Workers: 1}
-	if w.sharing != nil {
-		o.Sharing = w.sharing(1)
-	}
-	s, err := b.start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	if err := s.exec(ctx, "ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = '"+w.threshold+"'",
-		"ALTER SYSTEM SET compute_mv_sink_staging_max_bytes = '100GB'", "SET cluster = c", "SELECT count(*) FROM t"); err != nil {
+	return b.withServer(ctx, w, cellServer{dir: dir}, func(s *sut) (values, error) { return h.build(ctx, b, s) })
+}
+
+// build makes the view.
+func (h hydration) build(ctx context.Context, b *bench, s *sut) (values, error) {
+	if err := s.exec(ctx, "SET cluster = c", "SELECT count(*) FROM t"); err != nil {
 		return nil, err
 	}
 	before, err := s.counts()
@@ -101,22 +96,12 @@ func bulkValues(before, after counts) values {
 type bulkInsert struct{ workers int }
 
 // measure gives how long the insert takes, and how much later the view has the rows.
-func (i bulkInsert) measure(ctx context.Context, b *bench, w way, _ int) (_ values, err error) {
-	dir, err := os.MkdirTemp(b.o.Dir, "bench")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o := ServerOptions{Dir: dir, Workers: 1}
-	if w.sharing != nil {
-		o.Sharing = w.sharing(1)
-	}
-	s, err := b.start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	if err := s.exec(ctx, steady{workers: i.workers}.setUp(w)...); err != nil {
+func (i bulkInsert) measure(ctx context.Context, b *bench, w way, _ int) (values, error) {
+	return b.withServer(ctx, w, cellServer{}, func(s *sut) (values, error) { return i.insert(ctx, b, s) })
+}
+
+func (i bulkInsert) insert(ctx context.Context, b *bench, s *sut) (values, error) {
+	if err := s.exec(ctx, steady{workers: i.workers}.setUp()...); err != nil {
 		return nil, err
 	}
 	before, err := s.counts()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +50,37 @@ func (b *bench) start(ctx context.Context, o ServerOptions) (*sut, error) {
 		return nil, errors.Join(err, server.Close())
 	}
 	return s, nil
+}
+
+// cellServer is what a cell needs of its server besides its way.
+type cellServer struct {
+	dir    string // empty means a new one, which goes again
+	groups int    // of workers, in the baselines; 0 means one
+	blob   func(blob.Store) blob.Store
+}
+
+// withServer calls do with a server that writes views in the given way.
+func (b *bench) withServer(ctx context.Context, w way, c cellServer, do func(*sut) (values, error)) (_ values, err error) {
+	o := ServerOptions{Dir: c.dir, Workers: 1, Blob: c.blob}
+	if o.Dir == "" {
+		if o.Dir, err = os.MkdirTemp(b.o.Dir, "bench"); err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(o.Dir)) }()
+	}
+	if w.sharing != nil {
+		o.Sharing = w.sharing(max(c.groups, 1))
+	}
+	s, err := b.start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close(ctx)) }()
+	if err := s.exec(ctx, "ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = '"+w.threshold+"'",
+		"ALTER SYSTEM SET compute_mv_sink_staging_max_bytes = '100GB'"); err != nil {
+		return nil, err
+	}
+	return do(s)
 }
 
 func (s *sut) connect(ctx context.Context) (*pgx.Conn, error) {

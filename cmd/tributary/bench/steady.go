@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,37 +33,24 @@ type steady struct {
 }
 
 // measure inserts for a window, and gives what it took.
-func (st steady) measure(ctx context.Context, b *bench, w way, run int) (_ values, err error) {
-	dir, err := os.MkdirTemp(b.o.Dir, "bench")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	o := ServerOptions{Dir: dir, Workers: 1}
-	if w.sharing != nil {
-		o.Sharing = w.sharing(max(st.groups, 1))
-	}
+func (st steady) measure(ctx context.Context, b *bench, w way, run int) (values, error) {
+	c := cellServer{groups: st.groups}
 	if st.slow {
-		o.Blob = func(s blob.Store) blob.Store { return newSlowStore(s, uint64(run)) }
+		c.blob = func(s blob.Store) blob.Store { return newSlowStore(s, uint64(run)) }
 	}
-	s, err := b.start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, s.close(ctx)) }()
-	if err := s.exec(ctx, st.setUp(w)...); err != nil {
-		return nil, err
-	}
-	if st.rows == 0 {
-		return st.idle(ctx, b, s)
-	}
-	return st.insert(ctx, b, s)
+	return b.withServer(ctx, w, c, func(s *sut) (values, error) {
+		if err := s.exec(ctx, st.setUp()...); err != nil {
+			return nil, err
+		}
+		if st.rows == 0 {
+			return st.idle(ctx, b, s)
+		}
+		return st.insert(ctx, b, s)
+	})
 }
 
-func (st steady) setUp(w way) []string {
+func (st steady) setUp() []string {
 	out := []string{
-		"ALTER SYSTEM SET compute_mv_sink_shared_batch_max_bytes = '" + w.threshold + "'",
-		"ALTER SYSTEM SET compute_mv_sink_staging_max_bytes = '100GB'",
 		fmt.Sprintf("CREATE CLUSTER c (SIZE = 'scale=1,workers=%d', REPLICATION FACTOR %d)", st.workers, max(st.replicas, 1)),
 		"SET cluster = c",
 		"CREATE TABLE t (k int8 NOT NULL, v text NOT NULL)",
