@@ -102,7 +102,7 @@ func openDB(dir string, files countingFS, lock *pebble.Lock, o PebbleOptions) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := checkLogs(files, dir, names); err != nil {
+	if err := checkFiles(files, dir, names); err != nil {
 		return nil, err
 	}
 	open := func() (*pebble.DB, error) {

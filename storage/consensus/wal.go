@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"path/filepath"
 	"strconv"
@@ -95,8 +94,6 @@ func checkBlock(block []byte, start int64, number uint32, end int64) (newEnd, sy
 	return end, synced
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // parseChunk gives a chunk's size and synced, if there is one of the log at the beginning of data.
 func parseChunk(data []byte, number uint32) (size int, synced int64, ok bool) {
 	if data[6] < walFirstType || data[6] > walLastType || binary.LittleEndian.Uint32(data[7:]) != number {
@@ -106,8 +103,7 @@ func parseChunk(data []byte, number uint32) (size int, synced int64, ok bool) {
 	if size > len(data) {
 		return 0, 0, false
 	}
-	sum := crc32.Checksum(data[6:size], castagnoli)
-	if binary.LittleEndian.Uint32(data) != (sum>>15|sum<<17)+0xa282ead8 {
+	if binary.LittleEndian.Uint32(data) != chunkSum(data[6:size]) {
 		return 0, 0, false
 	}
 	return size, int64(binary.LittleEndian.Uint64(data[11:])), true

@@ -1,0 +1,137 @@
+package consensus
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// The names of Pebble's files that begin alike. The marker says, by its own name, which manifest is the current one; it is
+// empty. The manifest says which tables there are, and which logs are not in them yet.
+const (
+	markerPrefix   = "marker.manifest."
+	manifestPrefix = "MANIFEST-"
+	optionsPrefix  = "OPTIONS-"
+	tableSuffix    = ".sst"
+)
+
+// checkFiles looks, before Pebble does, for what it would take for a crash, and then delete what it no longer knows of: a
+// current manifest or a log that is not there any more, a manifest or a log with damage before its end.
+func checkFiles(fs vfs.FS, dir string, names []string) error {
+	marker, err := checkNames(names)
+	if err != nil {
+		return err
+	}
+	if marker != "" {
+		if err := checkManifest(fs, dir, marker); err != nil {
+			return err
+		}
+	}
+	return checkLogs(fs, dir, names)
+}
+
+// checkNames gives the marker of the current manifest; none if the directory is new. Pebble makes the marker, syncs the
+// directory, makes a log, syncs, and writes its options last. Later a log goes only when the next one is there.
+func checkNames(names []string) (marker string, err error) {
+	for _, name := range names {
+		// Of two, which a crash can leave, the later has the greater number; numbers are padded with zeros.
+		if strings.HasPrefix(name, markerPrefix) {
+			marker = max(marker, name)
+		}
+	}
+	log := slices.ContainsFunc(names, isLog)
+	used := slices.ContainsFunc(names, func(name string) bool {
+		return strings.HasPrefix(name, optionsPrefix) || strings.HasSuffix(name, tableSuffix)
+	})
+	switch {
+	case marker == "" && (used || log):
+		return "", fmt.Errorf("%w: the (empty) file %s* is missing, which tells what the others are", ErrCorrupt, markerPrefix)
+	case used && !log:
+		return "", fmt.Errorf("%w: the last write-ahead log, a file *.log, is missing", ErrCorrupt)
+	}
+	return marker, nil
+}
+
+// A manifest is blocks of 32 KiB, filled with chunks like those of a log, but for their header: checksum (4 bytes), length of
+// the data (2), type (1), the checksum being of all that follows the length.
+const (
+	manifestHeaderBytes = 7
+	// The types of chunks: a whole record, or its first, a middle, its last piece.
+	manifestFirstType, manifestLastType = 1, 4
+)
+
+// checkManifest refuses a manifest that is damaged. A crash leaves one whose last chunk is cut off or, on some file
+// systems, is zeros; what it says Pebble had not relied on yet. Everything else that cannot be read is damage.
+func checkManifest(fs vfs.FS, dir, marker string) error {
+	_, name, ok := strings.Cut(marker[len(markerPrefix):], ".")
+	if !ok || !strings.HasPrefix(name, manifestPrefix) {
+		return fmt.Errorf("%w: the file %s names no manifest", ErrCorrupt, marker)
+	}
+	f, err := fs.Open(fs.PathJoin(dir, name))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if at, ok := checkChunks(data); !ok {
+		return fmt.Errorf("%w: %s cannot be read at byte %d of %d", ErrCorrupt, name, at, len(data))
+	}
+	return nil
+}
+
+// checkChunks gives where a manifest cannot be read, if not for a crash.
+func checkChunks(data []byte) (at int, ok bool) {
+	for at < len(data) {
+		inBlock := walBlockBytes - at%walBlockBytes
+		if inBlock < manifestHeaderBytes {
+			at += inBlock // too short for a chunk: it is left empty
+			continue
+		}
+		rest := data[at:]
+		if isZero(rest) || len(rest) < manifestHeaderBytes {
+			return at, true
+		}
+		size := manifestHeaderBytes + int(binary.LittleEndian.Uint16(rest[4:]))
+		if kind := rest[6]; kind < manifestFirstType || kind > manifestLastType || size > inBlock {
+			return at, false
+		}
+		if size > len(rest) {
+			return at, !isLonger(rest)
+		}
+		if binary.LittleEndian.Uint32(rest) != chunkSum(rest[6:size]) {
+			return at, false
+		}
+		at += size
+	}
+	return at, true
+}
+
+// isLonger says whether a chunk that seems to be cut off is rather one that is said to be longer than it is.
+func isLonger(chunk []byte) bool {
+	for end := manifestHeaderBytes; end <= len(chunk); end++ {
+		if binary.LittleEndian.Uint32(chunk) == chunkSum(chunk[6:end]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isZero(data []byte) bool {
+	return !slices.ContainsFunc(data, func(b byte) bool { return b != 0 })
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// chunkSum is the checksum of a chunk of a log or a manifest: a CRC-32C, masked.
+func chunkSum(data []byte) uint32 {
+	sum := crc32.Checksum(data, castagnoli)
+	return (sum>>15 | sum<<17) + 0xa282ead8
+}
