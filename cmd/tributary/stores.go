@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -62,6 +63,9 @@ func openStores(ctx context.Context, o serveOptions, p coordParts) (consensus.St
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, nil, fmt.Errorf("make data directory: %w", err)
 	}
+	if err := checkWhole(dir); err != nil {
+		return nil, nil, nil, fmt.Errorf("open data directory %s: %w", dir, err)
+	}
 	registers, err := consensus.OpenPebble(filepath.Join(dir, "consensus"), consensus.PebbleOptions{Registry: p.registry, Log: p.log})
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("open data directory %s: %w", dir, err)
@@ -76,6 +80,38 @@ func openStores(ctx context.Context, o serveOptions, p coordParts) (consensus.St
 		stop = func() error { return nil }
 	}
 	return registers, objects, func() error { return errors.Join(stop(), registers.Close()) }, nil
+}
+
+// errNotWhole says that a data directory has objects but no registers.
+var errNotWhole = errors.New("it has objects, but no registers that name them")
+
+// checkWhole refuses a directory of which only the objects are there, before anything is made in it. A server would begin a
+// new environment beside them, whose objects in time replace those of the same names.
+func checkWhole(dir string) error {
+	registers, err := namesIn(filepath.Join(dir, "consensus"))
+	if err != nil || len(registers) > 0 {
+		return err
+	}
+	objects, err := namesIn(filepath.Join(dir, "blob"))
+	if err != nil || len(objects) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w: blob has %s, and consensus is empty or missing", errNotWhole, objects[0])
+}
+
+// namesIn gives what is in a folder, if it is there, but for what is of no account: hidden files, and the lock.
+func namesIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name := e.Name(); name[0] != '.' && name != "LOCK" {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }
 
 func openShared(ctx context.Context, o storeOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {

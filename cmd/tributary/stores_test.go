@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -136,5 +137,42 @@ func TestRegistersAndObjectsArePaired(t *testing.T) {
 	}
 	if err := open(r1, o1); err != nil {
 		t.Error(fmt.Errorf("the right pair: %w", err))
+	}
+}
+
+// TestObjectsWithoutRegisters: a server does not start in a data directory that has lost its registers, and leaves it alone:
+// with them it is whole again.
+func TestObjectsWithoutRegisters(t *testing.T) {
+	dir := t.TempDir()
+	inDir := func(ctx context.Context, o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
+		o.stores.dataDir = dir
+		return openStores(ctx, o, p)
+	}
+	conn, ended, stop := serveOn(t, inDir)
+	exec1(t, conn, "CREATE TABLE t (a int, b text)", fmt.Sprintf(largeInsert, 1))
+	stop()
+	if err := end(t, ended); err != nil {
+		t.Fatal(err)
+	}
+	registers, aside := filepath.Join(dir, "consensus"), filepath.Join(dir, "aside")
+	if err := os.Rename(registers, aside); err != nil {
+		t.Fatal(err)
+	}
+	if conn, ended, stop = serveOn(t, inDir); conn != nil {
+		t.Fatal("the server starts without registers")
+	}
+	if err := end(t, ended); !errors.Is(err, errNotWhole) || !strings.Contains(err.Error(), dir) {
+		t.Error(err)
+	}
+	if err := os.Rename(aside, registers); err != nil {
+		t.Fatal(err)
+	}
+	conn, ended, stop = serveOn(t, inDir)
+	if got := table(t, conn, "SELECT count(*), count(DISTINCT b) FROM t"); !slices.Equal(got, []string{"20000\t20000"}) {
+		t.Errorf("with its registers back, the table is %q", got)
+	}
+	stop()
+	if err := end(t, ended); err != nil {
+		t.Error(err)
 	}
 }
