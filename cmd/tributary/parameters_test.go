@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -115,4 +118,35 @@ func shown(t *testing.T, conn *pgx.Conn, want map[string]string) {
 			t.Fatalf("%s is %s, in SHOW ALL %s, want %s", name, got, all[name], want[name])
 		}
 	}
+}
+
+// TestSettingsInTheDocsAreTaken runs every ALTER SYSTEM that a page of docs shows in a block of SQL.
+func TestSettingsInTheDocsAreTaken(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startChild(t, t.TempDir())
+	conn := c.connect()
+	block := regexp.MustCompile("(?s)\n```sql\n(.*?)\n```")
+	statement := regexp.MustCompile(`(?m)^ALTER SYSTEM [^;]*;`)
+	ran := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range block.FindAllSubmatch(text, -1) {
+			for _, s := range statement.FindAllString(string(sql[1]), -1) {
+				if _, err := conn.Exec(t.Context(), s); err != nil {
+					t.Errorf("%s: %s: %v", filepath.Base(page), s, err)
+				}
+				ran++
+			}
+		}
+	}
+	if ran == 0 {
+		t.Error("no page shows one")
+	}
+	c.stop()
 }
