@@ -22,7 +22,9 @@ import (
 
 // benchCommand is "tributary bench".
 func benchCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "bench", Short: "measure this database on this machine", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "bench", Short: "measure this database on this machine", Args: cobra.NoArgs,
+		// Cobra looks at the arguments of a command that can be run: an unknown bench is an error, not a wish for help.
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	o := bench.Options{Start: startBenchServer}
 	view := &cobra.Command{
 		Use:   "view-sink [flags]",

@@ -28,7 +28,7 @@ func rootCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tributary",
 		Short: "a SQL database whose materialized views are always up to date",
-		Args:  cobra.NoArgs,
+		// Without Args cobra refuses an unknown command, and says which one may have been meant.
 		// Errors are shown by main, once.
 		SilenceErrors: true,
 	}

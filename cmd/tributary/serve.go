@@ -91,7 +91,7 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 	var lc net.ListenConfig
 	sqlListener, err := lc.Listen(ctx, "tcp", o.sqlListen)
 	if err != nil {
-		return fmt.Errorf("listen for SQL clients: %w", err)
+		return fmt.Errorf("listen for SQL clients (--sql-listen): %w", err)
 	}
 	defer sqlListener.Close()
 	ready := &web.Ready{}
@@ -167,7 +167,7 @@ func serveHTTP(ctx context.Context, address string, h http.Handler, log *slog.Lo
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, nil, fmt.Errorf("listen for HTTP clients: %w", err)
+		return nil, nil, fmt.Errorf("listen for HTTP clients (--http-listen): %w", err)
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: stopGrace, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelWarn)}
 	ended := make(chan struct{})
