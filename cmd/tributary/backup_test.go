@@ -202,15 +202,22 @@ func TestInspectHoldsShardsAgainstTheCatalog(t *testing.T) {
 	exec1(t, conn, "CREATE TABLE t (a int8)", "INSERT INTO t VALUES (1)", "CREATE TABLE gone (a int8)",
 		"CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t", "DROP TABLE gone")
 	c.stop()
-	if out := mustRun(t, "inspect", dir); !strings.Contains(out, "sealed") || !strings.Contains(out, "no fault found") {
-		t.Errorf("inspect:\n%s", out)
+	id := shardOf(t, dir, "materialize.public.t")
+	out := mustRun(t, "inspect", dir)
+	for _, want := range []string{"shard " + string(id) + " (materialize.public.t): since ", " (materialize.public.v): since ",
+		" (a dropped table or view): sealed\n", "no fault found"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("inspect has no %q:\n%s", want, out)
+		}
+	}
+	if _, err := tributary(t, "inspect", "--shard", "t", dir); err == nil || !strings.Contains(err.Error(), "without --shard") {
+		t.Errorf("a table's name for its shard: %v", err)
 	}
 	c = startChild(t, dir)
 	exec1(t, c.connect(), "CREATE TABLE later (a int8)") // which forgets what was dropped
 	c.stop()
 	mustRun(t, "inspect", dir)
 
-	id := shardOf(t, dir, "materialize.public.t")
 	for _, p := range []struct {
 		name, want string
 		plant      func(t *testing.T, registers consensus.Store)

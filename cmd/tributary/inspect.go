@@ -35,13 +35,14 @@ func inspectCommand() *cobra.Command {
 state, every part's checksum, order, times, statistics and sums; and that the shards there are are those that the catalog
 names. The exit status is 1 if there is any fault.
 
-Each shard, which keeps one table or one view, is a line of the summary. Objects that are named by nobody are no fault:
-a process that was killed leaves some, and the next one removes them.
+Each shard is a line of the summary, with the name of the table or view that is kept in it. Objects that are named by
+nobody are no fault: a process that was killed leaves some, and the next one removes them.
 
-With --shard the state of one shard is shown instead; with --rows too what is in its parts: time, diff and columns.`,
+With --shard and an ID of the summary the state of that shard is shown instead; with --rows too what is in its parts: time,
+diff and columns.`,
 		Example: `  tributary inspect /var/lib/tributary
-  tributary inspect --shard u1 --rows /var/lib/tributary
-  tributary inspect --shard u1 --object u1/p3-7 /var/lib/tributary`,
+  tributary inspect --shard u6 --rows /var/lib/tributary
+  tributary inspect --shard u6 --object u6/p3-7 /var/lib/tributary`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			cmd.SilenceUsage = true
@@ -57,7 +58,11 @@ With --shard the state of one shard is shown instead; with --rows too what is in
 			}
 			defer func() { err = errors.Join(err, d.Close()) }()
 			if id != "" {
-				return show(cmd.Context(), d, shard.ID(id), rows, object, cmd.OutOrStdout())
+				err := show(cmd.Context(), d, shard.ID(id), rows, object, cmd.OutOrStdout())
+				if errors.Is(err, shard.ErrNotFound) {
+					err = fmt.Errorf("%w: those that there are are shown without --shard", err)
+				}
+				return err
 			}
 			return inspect(cmd.Context(), d.registers, d.objects, cmd.OutOrStdout())
 		},
@@ -214,9 +219,9 @@ func (i *inspection) shard(ctx context.Context, client *shard.Client, id shard.I
 		return
 	}
 	if r.Sealed {
-		fmt.Fprintf(i.out, "shard %s: sealed\n", id)
+		fmt.Fprintf(i.out, "%s: sealed\n", i.called(id))
 	} else {
-		fmt.Fprintf(i.out, "shard %s: since %s, upper %s, %d rows, Σdiff %d, %d batches, %d bytes inline, %d objects\n", id,
+		fmt.Fprintf(i.out, "%s: since %s, upper %s, %d rows, Σdiff %d, %d batches, %d bytes inline, %d objects\n", i.called(id),
 			instant(r.Since), instant(r.Upper), r.Totals.Rows, r.Totals.DiffSum, r.Batches, r.InlineBytes, len(r.Objects))
 	}
 	i.isStored(id, r.Sealed)
@@ -229,6 +234,14 @@ func (i *inspection) shard(ctx context.Context, client *shard.Client, id shard.I
 	for _, err := range r.Faults {
 		i.fault("shard %s: %v", id, err)
 	}
+}
+
+// called gives a shard's ID, and the name of what is kept in it if the catalog has one.
+func (i *inspection) called(id shard.ID) string {
+	if of := i.stored[id]; of.Name != "" {
+		return fmt.Sprintf("shard %s (%s)", id, of.Name)
+	}
+	return fmt.Sprintf("shard %s", id)
 }
 
 // isStored holds a shard that is there against the catalog. A sealed one stays when the catalog has forgotten it: its name is
