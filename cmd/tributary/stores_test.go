@@ -176,3 +176,22 @@ func TestObjectsWithoutRegisters(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestEnvironmentBytes: the name of an environment on shared stores is, to the byte, what earlier programs have written.
+func TestEnvironmentBytes(t *testing.T) {
+	const want = "\x01\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff"
+	registers, objects := consensus.NewMemory(), blob.NewMemory()
+	for _, random := range []string{want[1:], strings.Repeat("x", 16)} { // What has a name keeps it.
+		if err := pair(t.Context(), registers, objects, strings.NewReader(random)); err != nil {
+			t.Fatal(err)
+		}
+		head, err := registers.Head(t.Context(), "environment")
+		if err != nil || head.Version != 1 || string(head.Data) != want {
+			t.Errorf("the register is at version %d: % x, %v; want % x", head.Version, head.Data, err, want)
+		}
+		object, err := objects.Get(t.Context(), "environment")
+		if err != nil || string(object) != want {
+			t.Errorf("the object is % x, %v; want % x", object, err, want)
+		}
+	}
+}

@@ -239,6 +239,18 @@ func TestRetainIsPerCollectionAndBySetting(t *testing.T) {
 	}
 }
 
+// TestEpochBytes: the register is, to the byte, what earlier programs have written, and its version is the epoch.
+func TestEpochBytes(t *testing.T) {
+	w := newWorld()
+	for epoch := uint64(1); epoch <= 3; epoch++ {
+		set := w.open(t)
+		entries, err := w.consensus.Scan(t.Context(), "epoch", 0, 10)
+		if err != nil || len(entries) != 1 || string(entries[0].Data) != "\x01" || uint64(entries[0].Version) != epoch || set.Epoch() != epoch {
+			t.Errorf("process %d has epoch %d and entries %v, %v", epoch, set.Epoch(), entries, err)
+		}
+	}
+}
+
 // TestInputsStayReadableForAView: also across a restart, and until the view is forgotten.
 func TestInputsStayReadableForAView(t *testing.T) {
 	ctx := context.Background()

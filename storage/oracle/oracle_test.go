@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -193,6 +194,28 @@ func TestConcurrentWritersApplyInOrder(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestMarkBytes: the register's bytes are, to the byte, those that earlier programs have written.
+func TestMarkBytes(t *testing.T) {
+	for mark, want := range map[tvc.Time]string{
+		0:                         "\x01\x00\x00\x00\x00\x00\x00\x00\x00",
+		1:                         "\x01\x00\x00\x00\x00\x00\x00\x00\x01",
+		1_700_000_000_000_000:     "\x01\x00\x06\x0a\x24\x18\x1e\x40\x00",
+		0x01_02_03_04_05_06_07_08: "\x01\x01\x02\x03\x04\x05\x06\x07\x08",
+	} {
+		if got := oracle.EncodeMark(mark); string(got) != want {
+			t.Errorf("%d is % x, want % x", mark, got, want)
+		}
+		if got, err := oracle.DecodeMark([]byte(want)); got != mark || err != nil {
+			t.Errorf("% x is %d, %v, want %d", want, got, err, mark)
+		}
+	}
+	for _, bad := range []string{"\x01", "\x02\x00\x00\x00\x00\x00\x00\x00\x01", "\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00"} {
+		if got, err := oracle.DecodeMark([]byte(bad)); !errors.Is(err, oracle.ErrCorrupt) {
+			t.Errorf("% x is taken for %d, %v", bad, got, err)
+		}
+	}
 }
 
 func FuzzDecodeMark(f *testing.F) {
