@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/tvc"
@@ -14,8 +15,8 @@ type Report struct {
 	Since, Upper tvc.Frontier
 	Sealed       bool
 	Totals       Totals
-	Batches      int
-	InlineBytes  int
+	// Batches counts the batches; InlineBytes are those of rows that lie in the state.
+	Batches, InlineBytes int
 	// Objects are the keys of all objects that the state names.
 	Objects []string
 	// Faults are broken promises; none is good.
@@ -37,28 +38,36 @@ func (c *Client) Check(ctx context.Context, id ID) (Report, error) {
 	if st.rollup.version > 0 {
 		r.add(c.checkRollup(ctx, id, st))
 	}
+	r.Faults = append(r.Faults, st.faults()...)
 	// A handle of its own, which shares no decoded part with the process's.
 	sh := &Shard{id: id, client: c, key: st.key}
-	at := tvc.Frontier(0)
-	var total Totals
 	for _, b := range st.batches {
+		r.add(sh.checkBatch(ctx, st, b))
+	}
+	return r, nil
+}
+
+// faults says where a state contradicts itself, whatever is in its parts.
+func (s *state) faults() (out []error) {
+	fault := func(format string, args ...any) { out = append(out, fmt.Errorf(format, args...)) }
+	at, total := tvc.Frontier(0), Totals{}
+	for _, b := range s.batches {
 		if b.lower != at || b.upper <= b.lower {
-			r.add(fmt.Errorf("batch %d is of [%v, %v), the one before ends at %v", b.id, b.lower, b.upper, at))
+			fault("batch %d is of [%v, %v), the one before ends at %v", b.id, b.lower, b.upper, at)
 		}
 		at = b.upper
 		total = total.Add(b.totals)
-		r.add(sh.checkBatch(ctx, st, b))
 	}
-	if at > st.upper {
-		r.add(fmt.Errorf("batches end at %v, past the upper %v", at, st.upper))
+	if at > s.upper {
+		fault("batches end at %v, past the upper %v", at, s.upper)
 	}
-	if st.since > st.upper {
-		r.add(fmt.Errorf("since %v is past the upper %v", st.since, st.upper))
+	if s.since > s.upper {
+		fault("since %v is past the upper %v", s.since, s.upper)
 	}
-	if total != st.totals {
-		r.add(fmt.Errorf("the batches' sums are %+v, the state says %+v", total, st.totals))
+	if total != s.totals {
+		fault("the batches' sums are %+v, the state says %+v", total, s.totals)
 	}
-	return r, nil
+	return out
 }
 
 func (r *Report) add(err error) {
@@ -74,11 +83,10 @@ func (c *Client) checkRollup(ctx context.Context, id ID, st *state) error {
 	if err != nil {
 		return err
 	}
-	old, err := decodeRollup(data)
-	if err != nil {
+	switch old, err := decodeRollup(data); {
+	case err != nil:
 		return fmt.Errorf("%s: %w", key, err)
-	}
-	if old.version != st.rollup.version {
+	case old.version != st.rollup.version:
 		return fmt.Errorf("%s is of version %d, the state says %d", key, old.version, st.rollup.version)
 	}
 	return nil
@@ -86,33 +94,24 @@ func (c *Client) checkRollup(ctx context.Context, id ID, st *state) error {
 
 // checkBatch reads a batch and adds up its rows.
 func (s *Shard) checkBatch(ctx context.Context, st *state, b *batch) error {
-	sums := tvc.NewFingerprinter(st.key, st.schema().Errors)
-	var got Totals
+	sums, got := tvc.NewFingerprinter(st.key, st.schema().Errors), Totals{}
 	for i, r := range b.runs {
 		var last *vec.Block
 		for _, p := range r {
-			if p.times.min > p.times.max || !b.upper.Past(p.times.max) {
+			if p.times.min > p.times.max || tvc.Frontier(p.times.min) < b.lower || !b.upper.Past(p.times.max) {
 				return fmt.Errorf("batch %d [%v, %v): %s is of times %d to %d",
 					b.id, b.lower, b.upper, p.describe(s.id), p.times.min, p.times.max)
 			}
-			fresh := *p
-			fresh.slot = &slot{}
-			d, err := s.read(ctx, st, &fresh)
-			s.client.cache.drop(fresh.slot)
+			blocks, err := s.fresh(ctx, st, p)
 			if err != nil {
 				return err
 			}
-			kinds := st.schemas[p.schema-1].Kinds()
-			for k := range d.count() {
-				block, err := d.block(k, kinds, nil)
-				if err != nil {
-					return err
-				}
-				if err := checkBlock(p, block, last); err != nil {
-					return fmt.Errorf("batch %d, run %d, %s: %w", b.id, i, p.describe(s.id), err)
-				}
-				last = block
+			if err := checkPart(p, blocks, last); err != nil {
+				return fmt.Errorf("batch %d, run %d, %s: %w", b.id, i, p.describe(s.id), err)
+			}
+			for _, block := range blocks {
 				got = got.Add(totalsOf(sums, migrate(block, p.schema, st)))
+				last = block
 			}
 		}
 	}
@@ -120,6 +119,24 @@ func (s *Shard) checkBatch(ctx context.Context, st *state, b *batch) error {
 		return fmt.Errorf("batch %d: the rows' sums are %+v, the state says %+v", b.id, got, b.totals)
 	}
 	return nil
+}
+
+// fresh reads all blocks of a part from where it lies.
+func (s *Shard) fresh(ctx context.Context, st *state, p *partRef) ([]*vec.Block, error) {
+	uncached := *p
+	uncached.slot = &slot{}
+	d, err := s.read(ctx, st, &uncached)
+	s.client.cache.drop(uncached.slot)
+	if err != nil {
+		return nil, err
+	}
+	blocks := make([]*vec.Block, d.count())
+	for k := range blocks {
+		if blocks[k], err = d.block(k, st.schemas[p.schema-1].Kinds(), nil); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.describe(s.id), err)
+		}
+	}
+	return blocks, nil
 }
 
 func totalsOf(sums *tvc.Fingerprinter, b *vec.Block) Totals {
@@ -130,16 +147,48 @@ func totalsOf(sums *tvc.Fingerprinter, b *vec.Block) Totals {
 	return t
 }
 
-// checkBlock holds a block against its part and the block before it in the run.
+// checkPart holds a part's blocks against what the state says of it, and the block before them in the run.
+func checkPart(p *partRef, blocks []*vec.Block, last *vec.Block) error {
+	for _, b := range blocks {
+		if err := checkBlock(p, b, last); err != nil {
+			return err
+		}
+		last = b
+	}
+	for c, s := range p.stats {
+		nulls := 0
+		for _, b := range blocks {
+			for i := range b.Len {
+				switch d := b.Cols[c].Datum(i); {
+				case d.IsNull():
+					nulls++
+				case s.Known && (d.Compare(s.Min) < 0 || d.Compare(s.Max) > 0):
+					return fmt.Errorf("row %d, column %d is outside of its statistics", i, c)
+				}
+			}
+		}
+		if nulls != s.Nulls {
+			return fmt.Errorf("column %d is NULL in %d rows, in %d by its statistics", c, nulls, s.Nulls)
+		}
+	}
+	return nil
+}
+
+// checkBlock holds a block against its part and the block before it in the run. All its rows have times afterwards.
 func checkBlock(p *partRef, b, last *vec.Block) error {
-	if p.times.own != (b.Times != nil) {
+	switch {
+	case p.times.own != (b.Times != nil):
 		return errors.New("times where there should be none, or none where there should be")
+	case len(p.stats) > len(b.Cols):
+		return fmt.Errorf("statistics of %d columns, of which there are %d", len(p.stats), len(b.Cols))
+	case !p.times.own:
+		b.Times = slices.Repeat([]uint64{uint64(p.times.min)}, b.Len)
 	}
 	for i := range b.Len {
 		if b.Diff(i) == 0 {
 			return fmt.Errorf("row %d counts nothing", i)
 		}
-		if b.Times != nil && (b.Times[i] < uint64(p.times.min) || b.Times[i] > uint64(p.times.max)) {
+		if b.Times[i] < uint64(p.times.min) || b.Times[i] > uint64(p.times.max) {
 			return fmt.Errorf("row %d is at %d, outside of %d to %d", i, b.Times[i], p.times.min, p.times.max)
 		}
 		before, k := b, i-1
@@ -149,16 +198,8 @@ func checkBlock(p *partRef, b, last *vec.Block) error {
 			}
 			before, k = last, last.Len-1
 		}
-		if c := before.CompareRows(k, b, i); c > 0 || c == 0 && (b.Times == nil || before.Times != nil && before.Times[k] >= b.Times[i]) {
+		if c := before.CompareRows(k, b, i); c > 0 || c == 0 && before.Times[k] >= b.Times[i] {
 			return fmt.Errorf("row %d is out of order", i)
-		}
-	}
-	for c, s := range p.stats {
-		for i := range b.Len {
-			d := b.Cols[c].Datum(i)
-			if s.Known && !d.IsNull() && (d.Compare(s.Min) < 0 || d.Compare(s.Max) > 0) {
-				return fmt.Errorf("row %d, column %d is outside of its statistics", i, c)
-			}
 		}
 	}
 	return nil

@@ -69,20 +69,13 @@ func (c *Client) Dump(ctx context.Context, id ID, object string, w io.Writer) er
 }
 
 func (s *Shard) dumpPart(ctx context.Context, st *state, p *partRef, out *bufio.Writer) error {
-	fresh := *p
-	fresh.slot = &slot{}
-	d, err := s.read(ctx, st, &fresh)
-	s.client.cache.drop(fresh.slot)
+	blocks, err := s.fresh(ctx, st, p)
 	if err != nil {
 		return err
 	}
 	schema := st.schemas[p.schema-1]
 	var line []byte
-	for k := range d.count() {
-		block, err := d.block(k, schema.Kinds(), nil)
-		if err != nil {
-			return err
-		}
+	for _, block := range blocks {
 		for i := range block.Len {
 			at := p.times.min
 			if block.Times != nil {

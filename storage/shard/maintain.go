@@ -78,7 +78,11 @@ func (s *Shard) Compact(ctx context.Context, submit Submit) (more bool, err erro
 	return true, s.compact(ctx, submit, first, last, since)
 }
 
+// boundOf is how far since may go, nil if nothing was said of that. A shard that is yet to be made is nil.
 func (s *Shard) boundOf() func(tvc.Frontier) tvc.Frontier {
+	if s == nil {
+		return nil
+	}
 	if b := s.bound.Load(); b != nil {
 		return *b
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tributary-db/tributary/storage/consensus"
-	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // Step evaluates units of operations on top of the newest states, one after the other, so that their entries
@@ -97,7 +96,7 @@ func (s *Step) evaluate(op Op) (*Refusal, error) {
 	case setRollup:
 		sh.origin = OriginRollup
 	}
-	records, refusal := sh.now.decide(op, sh.boundOf())
+	records, refusal := sh.now.decide(op, sh.sh.boundOf())
 	if refusal != nil {
 		return refusal, nil
 	}
@@ -110,16 +109,6 @@ func (s *Step) evaluate(op Op) (*Refusal, error) {
 		sh.records = append(sh.records, records...)
 	}
 	return nil, nil
-}
-
-func (s *stepShard) boundOf() func(tvc.Frontier) tvc.Frontier {
-	if s.sh == nil {
-		return nil
-	}
-	if b := s.sh.bound.Load(); b != nil {
-		return *b
-	}
-	return nil
 }
 
 // touch gives the shard of an operation, and notes that the unit touches it.
