@@ -35,11 +35,12 @@ func usedStore(t *testing.T) (files func() *vfs.MemFS, names []string) {
 			t.Fatal(err)
 		}
 	}
-	names, err := fs.List("consensus")
+	files = func() *vfs.MemFS { return fs.CrashClone(vfs.CrashCloneCfg{}) }
+	names, err := files().List("consensus")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func() *vfs.MemFS { return fs.CrashClone(vfs.CrashCloneCfg{}) }, names
+	return files, names
 }
 
 // isWhole says whether a store has what usedStore put into it.
