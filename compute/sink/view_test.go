@@ -483,3 +483,43 @@ func BenchmarkSinkPut(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/dataflow.RoundRows, "ns/row")
 }
+
+// TestIntervalsBecomeObjectsWhenTheDrainLags: what would be inline is one object, whatever number of workers share it, when
+// the view's state has as many bytes of rows as it may.
+func TestIntervalsBecomeObjectsWhenTheDrainLags(t *testing.T) {
+	const bound, each = 1 << 20, 30_000
+	ctx := context.Background()
+	c := newCrowd(t, 8, 1)
+	c.set("compute_mv_sink_shared_batch_max_bytes", "1MB")
+	c.set("storage_inline_append_max_bytes", "32kB")
+	for inline := 0; inline < bound; {
+		c.now++
+		row := vec.NewBlock(viewSchema.Kinds(), 1)
+		row.AppendRow(1, vec.IntOf(-1), vec.StrOf(strings.Repeat("v", each)), vec.Null)
+		c.did[update{-1, c.now}]++
+		writer := c.o.Shard.NewWriter(shard.WriterOptions{})
+		if err := writer.Add(ctx, row); err != nil {
+			t.Fatal(err)
+		}
+		written, err := writer.Finish(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op := shard.Append{Shard: c.o.Shard, AnyLower: true, Upper: tvc.After(c.now), Written: []*shard.Written{written}}
+		if refused, err := c.p.Submit(ctx, op); refused != nil || err != nil {
+			t.Fatal(refused, err)
+		}
+		inline += op.InlineBytes()
+	}
+	for range 3 {
+		v := NewView(ctx, c.o)
+		for _, d := range c.shuffled(c.changes(3, 200)) {
+			d.to(v)
+		}
+		before := len(c.objects())
+		if parts := c.append(c.seal(v)); parts != 1 || len(c.objects()) != before+1 {
+			t.Errorf("%d parts, %d objects more; want one, an object", parts, len(c.objects())-before)
+		}
+	}
+	c.check()
+}

@@ -172,6 +172,44 @@ func put(t *testing.T, s blob.Store, key string, data []byte) {
 	}
 }
 
+// TestAppendsBecomeObjectsWhenTheDrainLags: while nobody drains, rows lie in the state up to a bound; what is appended past it
+// is an object, and nothing is refused.
+func TestAppendsBecomeObjectsWhenTheDrainLags(t *testing.T) {
+	const bound, each, appends = 1 << 20, 30_000, 45
+	ctx := context.Background()
+	x := newTable(t, storagetest.NewDisk())
+	inline := 0
+	for i := range int64(appends) {
+		b := vec.NewBlock(schema.Kinds(), 1)
+		b.AppendRow(1, vec.IntOf(i), vec.StrOf(strings.Repeat("v", each)))
+		writer := x.sh.NewWriter(shard.WriterOptions{})
+		if err := writer.Add(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		w, err := writer.Finish(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case inline >= bound && w.Objects() != 1:
+			t.Fatalf("append %d lies in the state, which has %d bytes of rows", i, inline)
+		case inline < bound && w.Inline() != 1 && !invariants.Enabled:
+			t.Fatalf("append %d is an object, the state has %d bytes of rows", i, inline)
+		}
+		op := shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 10, Written: []*shard.Written{w}}
+		inline += op.InlineBytes()
+		mustDo(t, x.p, op)
+	}
+	r, err := x.p.Set.Client().Check(ctx, "u7")
+	if err != nil || len(r.Faults) > 0 || r.Totals.Rows != appends {
+		t.Fatalf("%d rows; %v %v", r.Totals.Rows, r.Faults, err)
+	}
+	if r.InlineBytes != inline || inline < bound && !invariants.Enabled || inline > bound+each+100 {
+		t.Errorf("the state has %d bytes of rows, %d were given to it", r.InlineBytes, inline)
+	}
+	x.p.Stop(t)
+}
+
 func TestListenersNeedNotFetchWhatWasJustAppended(t *testing.T) {
 	if invariants.Enabled {
 		t.Skip("the cache misses by chance")
