@@ -391,10 +391,11 @@ type SinkPhase = sink.Phase
 
 // The phases, in their order.
 const (
-	SinkWait   = sink.Wait
-	SinkEncode = sink.Encode
-	SinkPut    = sink.Put
-	SinkStep   = sink.Step
+	SinkDataflow = sink.Dataflow
+	SinkWait     = sink.Wait
+	SinkEncode   = sink.Encode
+	SinkPut      = sink.Put
+	SinkStep     = sink.Step
 )
 
 // SinkStatistics gives what the sinks of a view have done, on all replicas in this process, since the view was made or

@@ -1,6 +1,8 @@
 package dataflow
 
 import (
+	"time"
+
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -110,6 +112,8 @@ type Tick struct {
 	Multi bool
 	// Fresh says that the dataflow had no state before: everything is new.
 	Fresh bool
+	// Began is when whoever drives the dataflow began with the tick; zero if nobody says.
+	Began time.Time
 	// Turn is that of a large tick, nil for others. Whoever waits for a store in the tick does it in Turn.Wait.
 	Turn *Turn
 }

@@ -31,7 +31,7 @@ func (d *running) step(ctx context.Context, bound tvc.Frontier) error {
 	d.attempt = bound
 	d.streams = d.streams[:0]
 	defer d.closeStreams()
-	t := dataflow.Tick{Lower: d.upper, Upper: bound}
+	t := dataflow.Tick{Lower: d.upper, Upper: bound, Began: clock()}
 	first, any, rows := tvc.Time(0), false, 0
 	for i, in := range d.inputs {
 		s, err := in.Updates(ctx, d.upper, bound)

@@ -1,6 +1,13 @@
 package engine
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// clock is the time to measure from.
+func clock() time.Time { return time.Now() }
 
 // Metrics are the engines' counters, of all replicas in the process together.
 type Metrics struct {

@@ -241,7 +241,7 @@ func (d *running) hydrate(ctx context.Context, asOf tvc.Time) error {
 	if err != nil {
 		return err
 	}
-	t := dataflow.Tick{Upper: tvc.After(asOf), At: asOf}
+	t := dataflow.Tick{Upper: tvc.After(asOf), At: asOf, Began: clock()}
 	if err := d.tick(ctx, t, c.feeds, c.rows); err != nil {
 		return err
 	}

@@ -60,9 +60,11 @@ type Spent struct {
 type Phase uint8
 
 const (
+	// Dataflow is from the moment that the dataflow turns to a change until the first change of the result comes.
+	Dataflow Phase = iota
 	// Wait is from the first change of an interval until the interval is sealed: for the last worker, and for the
 	// append before.
-	Wait Phase = iota
+	Wait
 	// Encode is merging what is staged and encoding it.
 	Encode
 	// Put is waiting for objects to be put when all is encoded.
@@ -74,7 +76,9 @@ const (
 	Phases
 )
 
-func (p Phase) String() string { return [Phases]string{"wait", "encode", "put", "append"}[p] }
+func (p Phase) String() string {
+	return [Phases]string{"dataflow", "wait", "encode", "put", "append"}[p]
+}
 
 // NewMetrics registers them.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
@@ -196,9 +200,8 @@ type laps struct {
 	spent [Phases]time.Duration
 }
 
-// lap ends a phase; the next one begins.
-func (l *laps) lap(p Phase) {
-	now := time.Now()
+// lap ends a phase at the given time; the next one begins.
+func (l *laps) lap(p Phase, now time.Time) {
 	if !l.at.IsZero() {
 		l.spent[p] += now.Sub(l.at)
 	}
@@ -247,7 +250,8 @@ var series = [seriesCount]struct {
 	seriesRebuilds: {"rebuilds_total", "Times a view's dataflow was torn down and built anew.", nil},
 	seriesStaged:   {"staged_bytes", "Bytes that a view's workers have staged now.", nil},
 	seriesPeak:     {"staged_bytes_peak", "The most bytes that a view's workers have had staged.", nil},
-	seriesPhases:   {"phase_seconds", "Where the time of appends with rows went: wait, encode, put or append.", []string{"phase"}},
+	seriesPhases: {"phase_seconds", "Where the time of appends with rows went: dataflow, wait, encode, put or append.",
+		[]string{"phase"}},
 }
 
 // Describe is prometheus.Collector's.

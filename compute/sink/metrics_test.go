@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-db/tributary/compute/dataflow"
+	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
 
@@ -26,7 +28,7 @@ func (e *env) statistics() Statistics {
 
 // times are phases that happened so often; put apart.
 func times(appends, put int64) [Phases]Spent {
-	return [Phases]Spent{Wait: {Times: appends}, Encode: {Times: appends}, Put: {Times: put}, Step: {Times: appends}}
+	return [Phases]Spent{Dataflow: {Times: appends}, Wait: {Times: appends}, Encode: {Times: appends}, Put: {Times: put}, Step: {Times: appends}}
 }
 
 // TestStatistics follows a view through every kind of append.
@@ -122,5 +124,36 @@ func TestStagedBytesEnd(t *testing.T) {
 		if s := e.statistics(); s.StagedBytes != 0 || e.o.Staging.used() != 0 {
 			t.Errorf("%s: it says that %d bytes are staged, and %d are", what, s.StagedBytes, e.o.Staging.used())
 		}
+	}
+}
+
+// TestPhasesBeginWithTheFirstChange: an interval begins with the tick of the change that came first.
+func TestPhasesBeginWithTheFirstChange(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	iv := &Interval{reports: []report{{began: at(5), since: at(7)}, {}, {began: at(1), since: at(6)}, {began: at(6), since: at(8)}}}
+	if tick, change := iv.began(); tick != at(1) || change != at(6) {
+		t.Errorf("a tick at %v, a change at %v", tick.Unix(), change.Unix())
+	}
+	if tick, change := (&Interval{reports: make([]report, 2)}).began(); !tick.IsZero() || !change.IsZero() {
+		t.Errorf("nothing began at %v, %v", tick, change)
+	}
+
+	e := newEnv(t, 1)
+	f := e.newFlow()
+	started := time.Now().Add(-time.Minute)
+	err := f.df.Tick(context.Background(), dataflow.Tick{Upper: 11, At: 10, Began: started},
+		[]dataflow.Feed{{Source: f.src, Next: dataflow.Blocks([]*vec.Block{rows(0, 1, 1)}), Stable: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.now = 10
+	f.append()
+	s := e.o.Metrics.Of(e.o.Shard.ID())
+	sum := time.Duration(0)
+	for _, p := range s.Phases {
+		sum += p.Total
+	}
+	if all := time.Since(started); s.Phases[Dataflow].Total < time.Minute || sum > all {
+		t.Errorf("of %v the dataflow took %v, all phases %v", all, s.Phases[Dataflow].Total, sum)
 	}
 }

@@ -74,13 +74,15 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	for i := range iv.reports {
 		want.add(iv.reports[i].totals)
 	}
-	took := laps{at: iv.began()}
-	took.lap(Wait)
+	tick, change := iv.began()
+	took := laps{at: tick}
+	took.lap(Dataflow, change)
+	took.lap(Wait, clock())
 	if !iv.isBounded() {
 		return fmt.Errorf("%s: at times outside of [%v, %v): %w", a.o.Name(), iv.Lower, iv.Upper, ErrNotConserved)
 	}
 	written, err := a.o.Sharing.write(ctx, a, iv)
-	took.lap(Encode)
+	took.lap(Encode, clock())
 	took.move(putWait(written), Encode, Put)
 	if !iv.Keep {
 		iv.Discard(ctx, a.o.Staging)
@@ -94,7 +96,7 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	}
 	op := shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}
 	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{op}})
-	took.lap(Step)
+	took.lap(Step, clock())
 	if err != nil {
 		if !errors.Is(err, txn.ErrIndeterminate) {
 			discard(ctx, written)

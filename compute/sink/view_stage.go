@@ -40,8 +40,8 @@ type report struct {
 	bytes  int64 // taken from the budget
 	// standing says that they are of the share of those who stand by.
 	standing bool
-	// since is when the first of its rows came.
-	since time.Time
+	// began is when the tick of its first rows began, since when they came.
+	began, since time.Time
 	// away are the sums of the rows that the writer has, whose times are from awayFrom to awayTo.
 	away             totals
 	awayFrom, awayTo tvc.Time
@@ -244,6 +244,10 @@ func (v *View) begin(s *stage) {
 		return
 	}
 	s.open, s.standing, s.since = true, v.standsBy, clock()
+	s.began = s.tick.Began
+	if s.began.IsZero() {
+		s.began = s.since
+	}
 	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
 
@@ -324,14 +328,14 @@ type Interval struct {
 	metrics *viewMetrics
 }
 
-// began is when its first change came; zero if it has none.
-func (iv *Interval) began() (first time.Time) {
+// began is when the tick of its first change began, and when that came; zero if it has none.
+func (iv *Interval) began() (tick, change time.Time) {
 	for i := range iv.reports {
-		if at := iv.reports[i].since; first.IsZero() || !at.IsZero() && at.Before(first) {
-			first = at
+		if r := &iv.reports[i]; !r.since.IsZero() && (change.IsZero() || r.since.Before(change)) {
+			tick, change = r.began, r.since
 		}
 	}
-	return first
+	return tick, change
 }
 
 // Content is the fingerprint of everything in it, without times.

@@ -43,7 +43,8 @@ func mzInternal() []relation {
 		define(p, 16730, "mz_sink_statistics", "id text!, appends int8!, empty_appends int8!, refused_appends int8!, rows int8!, "+
 			"parts_object int8!, parts_inline int8!, bytes_object int8!, bytes_inline int8!, objects int8!, consensus_bytes int8!, "+
 			"maintenance_consensus_bytes int8!, spills int8!, rebuilds int8!, staged_bytes int8!, staged_bytes_peak int8!, "+
-			"wait_seconds float8!, encode_seconds float8!, put_seconds float8!, append_seconds float8!", mzSinkStatistics),
+			"dataflow_seconds float8!, wait_seconds float8!, encode_seconds float8!, put_seconds float8!, append_seconds float8!",
+			mzSinkStatistics),
 	}
 }
 
@@ -209,6 +210,7 @@ func mzSinkStatistics(in *input, out *vec.Block) {
 		out.AppendRow(1, id(it.ID), num(s.Appends), num(s.EmptyAppends), num(s.Refused), num(s.Rows),
 			num(s.ObjectParts), num(s.InlineParts), num(s.ObjectBytes), num(s.InlineBytes), num(s.Objects), num(s.AppendBytes),
 			num(s.MaintenanceBytes), num(s.Spills), num(s.Rebuilds), num(s.StagedBytes), num(s.StagedBytesPeak),
+			took(controller.SinkDataflow),
 			took(controller.SinkWait), took(controller.SinkEncode), took(controller.SinkPut), took(controller.SinkStep))
 	}
 }

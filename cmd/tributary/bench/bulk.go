@@ -89,6 +89,10 @@ func bulkValues(before, after counts) values {
 		"object_parts": diff("tributary_sink_parts_total", "view", view, "kind", "object"),
 		"inline_parts": diff("tributary_sink_parts_total", "view", view, "kind", "inline"),
 		"appends":      diff("tributary_sink_appends_total", "view", view, "empty", "false"),
+		"puts":         diff("tributary_storage_objects_put_total", "collection", view, "origin", "append"),
+		"bytes":        diff("tributary_storage_consensus_bytes_total", "collection", view, "origin", "append"),
+		"commands":     diff("tributary_storage_consensus_commands_total"),
+		"fsyncs":       diff("tributary_storage_fsyncs_total"),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,8 +26,8 @@ type Options struct {
 	Tables []string
 	// Dir is where servers have their directories, which go again.
 	Dir string
-	// State is a file that keeps each cell as soon as it is measured; cells that it has already are not measured again.
-	// Empty means none.
+	// State is a file that keeps each cell as soon as it is measured; cells that it has already of the same scale, measured by the
+	// same build, are not measured again. Empty means none.
 	State string
 	// JSON is a file for the results, Plots a directory for drawings; empty means none.
 	JSON, Plots string
@@ -47,10 +48,12 @@ func TableNames() []string {
 
 // Cell is what was measured of one way in one run.
 type Cell struct {
-	Table  string `json:"table"`
-	Way    string `json:"way"`
-	Run    int    `json:"run"`
-	Scale  string `json:"scale"`
+	Table string `json:"table"`
+	Way   string `json:"way"`
+	Run   int    `json:"run"`
+	Scale string `json:"scale"`
+	// Build is that of the program: cells of others are not told together with it.
+	Build  string `json:"build"`
 	Values values `json:"values"`
 	// Others is what share of the processors others used meanwhile; below 0 it is unknown.
 	Others float64 `json:"others"`
@@ -64,6 +67,7 @@ type bench struct {
 	window time.Duration
 	size   int // bytes of rows to build a view of
 	bulk   int // rows inserted at once
+	build  string
 	cells  []Cell
 	state  *os.File
 	// kept is a directory that several cells use, by what for; there is one at a time.
@@ -87,6 +91,12 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	chosen, err := choose(o.Tables)
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return err
+	}
+	if b.build, err = buildID(); err != nil {
 		return err
 	}
 	if err := b.resume(); err != nil {
@@ -157,7 +167,7 @@ func (b *bench) resume() error {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			return fmt.Errorf("%s:%d: %w", b.o.State, n, err)
 		}
-		if c.Scale == b.scale() {
+		if c.Scale == b.scale() && c.Build == b.build {
 			b.cells = append(b.cells, c)
 		}
 	}
@@ -209,7 +219,7 @@ func (b *bench) measure(ctx context.Context, t table, w way, run int) error {
 	if slices.ContainsFunc(b.cells, func(c Cell) bool { return c.Table == t.name && c.Way == w.name && c.Run == run }) {
 		return nil
 	}
-	c := Cell{Table: t.name, Way: w.name, Run: run, Scale: b.scale()}
+	c := Cell{Table: t.name, Way: w.name, Run: run, Scale: b.scale(), Build: b.build}
 	for try := 1; ; try++ {
 		before := lookAtHost()
 		v, err := t.measure(ctx, b, w, run)
@@ -239,3 +249,21 @@ func (b *bench) measure(ctx context.Context, t table, w way, run int) error {
 
 // DefaultDir is where servers have their directories if nothing else is said.
 func DefaultDir() string { return filepath.Clean(os.TempDir()) }
+
+// buildID tells this program from others: a hash of its file.
+func buildID() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+}

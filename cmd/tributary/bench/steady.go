@@ -26,6 +26,9 @@ type steady struct {
 	every    time.Duration
 	// noCompaction switches it off.
 	noCompaction bool
+	// tail is how many batches follow the window, each as soon as the one before has arrived. They count for what is
+	// taken with compaction, which comes to small appends only now and then.
+	tail int
 	// skew gives nine rows of ten to one worker.
 	skew bool
 	// slow has the objects in a slow store that sometimes fails.
@@ -68,74 +71,115 @@ func (st steady) setUp() []string {
 // view is v's name in metrics.
 const view = "materialize.public.v"
 
-// insert is the window of a table that is written to.
-func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
+// series are the batches of a cell, in their order: some before the window, those of the window, and the tail.
+type series struct {
+	texts      []string
+	first, end int // of the window
+	// When a batch up to the end of the window was sent, committed, and had arrived.
+	sent, committed, arrived []time.Time
+	// all is closed when these have arrived; more has an element for each of the tail that has.
+	all, more chan struct{}
+}
+
+func (st steady) series(b *bench) *series {
+	tail := st.tail
+	if b.o.Quick {
+		tail = min(tail, 1)
+	}
 	first := int(b.warmUp / st.every)
-	n := first + max(1, int(b.window/st.every))
-	texts := st.batches(n)
-	sent, committed, arrived := make([]time.Time, n), make([]time.Time, n), make([]time.Time, n)
-	all := make(chan struct{})
-	left := n
+	end := first + max(1, int(b.window/st.every))
+	return &series{texts: st.batches(end + tail), first: first, end: end, all: make(chan struct{}), more: make(chan struct{}, tail),
+		sent: make([]time.Time, end), committed: make([]time.Time, end), arrived: make([]time.Time, end)}
+}
+
+// insert inserts a series into a table with views.
+func (st steady) insert(ctx context.Context, b *bench, s *sut) (values, error) {
+	in := st.series(b)
+	left := in.end
 	sub, err := s.subscribe(ctx, "v", st.rows, func(a arrival) {
-		if a.batch < n {
-			arrived[a.batch] = a.at
-			if left--; left == 0 {
-				close(all)
-			}
+		if a.batch >= in.end {
+			in.more <- struct{}{}
+			return
+		}
+		in.arrived[a.batch] = a.at
+		if left--; left == 0 {
+			close(in.all)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	var before counts
-	began := time.Now().Add(50 * time.Millisecond)
-	for i, sql := range texts {
-		if i == first {
-			if before, err = s.counts(); err != nil {
-				return nil, err
-			}
-		}
-		if err := sleepUntil(ctx, began.Add(time.Duration(i)*st.every)); err != nil {
-			return nil, err
-		}
-		sent[i] = time.Now()
+	before, after, err := st.window(ctx, s, sub, in)
+	if err != nil {
+		return nil, err
+	}
+	for _, sql := range in.texts[in.end:] {
 		if err := s.exec(ctx, sql); err != nil {
 			return nil, err
 		}
-		committed[i] = time.Now()
+		if err := sub.wait(ctx, in.more); err != nil {
+			return nil, err
+		}
 	}
-	select {
-	case <-all:
-	case err := <-sub.ended:
-		return nil, fmt.Errorf("the subscription ended: %w", err)
-	case <-time.After(lateLimit):
-		return nil, fmt.Errorf("%d of %d batches did not arrive within %v of the last insert", left, n, lateLimit)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	after, err := s.countsOf(ctx, float64(n*st.rows))
+	rows := len(in.texts) * st.rows
+	last, err := s.countsOf(ctx, float64(rows))
 	if err != nil {
 		return nil, err
 	}
 	if err := sub.stop(ctx); err != nil {
 		return nil, err
 	}
-	if rows, err := s.count(ctx, "SELECT count(*) FROM v"); err != nil || rows != int64(n*st.rows) {
-		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", rows, n*st.rows))
+	if n, err := s.count(ctx, "SELECT count(*) FROM v"); err != nil || n != int64(rows) {
+		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", n, rows))
 	}
-	v := st.perAppend(before, after, n-first)
+	v := st.perAppend(before, after, in.end-in.first)
 	// Of all there was, as an object may be put before the window and appended in it.
-	v["wasted"] = st.perAppend(counts{}, after, n)["wasted"]
+	v["wasted"] = st.perAppend(counts{}, after, in.end)["wasted"]
+	compacted := st.perAppend(before, last, len(in.texts)-in.first)
+	for _, key := range []string{"all_bytes", "all_puts"} {
+		v[key] = compacted[key]
+	}
+	in.latencies(v)
+	return v, nil
+}
+
+// window inserts at the steady rate, and gives the counts at the beginning and the end of the window.
+func (st steady) window(ctx context.Context, s *sut, sub *subscriber, in *series) (before, after counts, err error) {
+	began := time.Now().Add(50 * time.Millisecond)
+	for i, sql := range in.texts[:in.end] {
+		if i == in.first {
+			if before, err = s.counts(); err != nil {
+				return before, after, err
+			}
+		}
+		if err := sleepUntil(ctx, began.Add(time.Duration(i)*st.every)); err != nil {
+			return before, after, err
+		}
+		in.sent[i] = time.Now()
+		if err := s.exec(ctx, sql); err != nil {
+			return before, after, err
+		}
+		in.committed[i] = time.Now()
+	}
+	if err := sub.wait(ctx, in.all); err != nil {
+		return before, after, err
+	}
+	after, err = s.countsOf(ctx, float64(in.end*st.rows))
+	return before, after, err
+}
+
+// latencies adds how long it took from an insert's sending to its arrival, in all and by what it was spent on.
+func (in *series) latencies(v values) {
 	var total, commit []time.Duration
-	for i := first; i < n; i++ {
-		total, commit = append(total, arrived[i].Sub(sent[i])), append(commit, committed[i].Sub(sent[i]))
+	for i := in.first; i < in.end; i++ {
+		total, commit = append(total, in.arrived[i].Sub(in.sent[i])), append(commit, in.committed[i].Sub(in.sent[i]))
 	}
 	slices.Sort(total)
-	slices.Sort(commit)
 	v["p50"], v["p95"], v["p99"] = at(total, 50), at(total, 95), at(total, 99)
-	v["commit"] = mean(commit)
-	v["rest"] = mean(total) - v["commit"] - v["wait"] - v["encode"] - v["put"] - v["append"]
-	return v, nil
+	v["mean"], v["commit"], v["rest"] = mean(total), mean(commit), mean(total)-mean(commit)
+	for _, phase := range phases {
+		v["rest"] -= v[phase]
+	}
 }
 
 // countsOf gives the counts when the view's rows are counted, which may be a moment after they have arrived.
@@ -154,8 +198,25 @@ func (s *sut) countsOf(ctx context.Context, rows float64) (counts, error) {
 	}
 }
 
-// lateLimit is how long after the last insert all rows must have arrived.
+// lateLimit is how long after an insert its rows must have arrived.
 const lateLimit = time.Minute
+
+// wait waits until something is told that the subscription tells.
+func (s *subscriber) wait(ctx context.Context, told <-chan struct{}) error {
+	select {
+	case <-told:
+		return nil
+	case err := <-s.ended:
+		return fmt.Errorf("the subscription ended: %w", err)
+	case <-time.After(lateLimit):
+		return fmt.Errorf("not all rows arrived within %v of the last insert", lateLimit)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// phases are those of a sink's appends, in their order.
+var phases = []string{"dataflow", "wait", "encode", "put", "append"}
 
 func sleepUntil(ctx context.Context, t time.Time) error {
 	select {
@@ -218,7 +279,7 @@ func (st steady) perAppend(before, after counts, inserts int) values {
 		"commits":  (diff("tributary_storage_consensus_commits_total") - float64(inserts)) / float64(inserts),
 		"fsyncs":   diff("tributary_storage_fsyncs_total") / float64(inserts),
 	}
-	for _, phase := range []string{"wait", "encode", "put", "append"} {
+	for _, phase := range phases {
 		v[phase] = 1000 * sink("phase_seconds", "phase", phase) / appends
 	}
 	return v
@@ -245,8 +306,12 @@ func (st steady) idle(ctx context.Context, b *bench, s *sut) (values, error) {
 	if err != nil {
 		return nil, err
 	}
+	window := b.window
+	if !b.o.Quick {
+		window = max(window, time.Minute)
+	}
 	first, worked := goroutinesStarted(), lookAtHost()
-	if err := sleepUntil(ctx, time.Now().Add(b.window)); err != nil {
+	if err := sleepUntil(ctx, time.Now().Add(window)); err != nil {
 		return nil, err
 	}
 	last, then := goroutinesStarted(), lookAtHost()

@@ -25,9 +25,9 @@ name appends rows ?column? spills rebuilds
 v    2 5 2 0 0
 idle 1 1 1 0 0
 > SELECT s.bytes_inline > 0, s.bytes_object, s.objects, s.consensus_bytes > s.bytes_inline, s.staged_bytes_peak > s.bytes_inline,
-  s.encode_seconds > 0, s.put_seconds, s.append_seconds > 0
+  s.dataflow_seconds > 0, s.encode_seconds > 0, s.put_seconds, s.append_seconds > 0
   FROM mz_internal.mz_sink_statistics AS s JOIN mz_objects AS o USING (id) WHERE o.name = 'v'
-true 0 0 true true true 0 true
+true 0 0 true true true true 0 true
 
 # Without sharing, every worker writes a part of its own, here an object.
 > ALTER SYSTEM SET storage_inline_append_max_bytes = 0
