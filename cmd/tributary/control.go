@@ -43,11 +43,11 @@ func serveControl(dir string, d *dataDirectory, log *slog.Logger) (stop func() e
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(err, done())
 	}
-	var lc net.ListenConfig
-	l, err := lc.Listen(context.Background(), "unix", path)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
 		return nil, errors.Join(err, done())
 	}
+	l.SetUnlinkOnClose(false)
 	ctx, cancel := context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /backup", func(w http.ResponseWriter, r *http.Request) {
@@ -78,6 +78,9 @@ func serveControl(dir string, d *dataDirectory, log *slog.Logger) (stop func() e
 		cancel()
 		err := srv.Shutdown(context.Background())
 		serving.Wait()
+		if d.registers.InPlace() == nil { // or else the socket there is another server's
+			err = errors.Join(err, os.Remove(path))
+		}
 		return errors.Join(err, done())
 	}, nil
 }

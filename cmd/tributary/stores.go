@@ -70,7 +70,7 @@ func openStores(ctx context.Context, o serveOptions, p coordParts) (consensus.St
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("open data directory %s: %w", dir, err)
 	}
-	objects, err := blob.OpenDirectory(filepath.Join(dir, "blob"), blob.DirectoryOptions{Registry: p.registry})
+	objects, err := blob.OpenDirectory(filepath.Join(dir, "blob"), blob.DirectoryOptions{Registry: p.registry, InPlace: registers.InPlace})
 	if err != nil {
 		return nil, nil, nil, errors.Join(fmt.Errorf("open data directory %s: %w", dir, err), registers.Close())
 	}

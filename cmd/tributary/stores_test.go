@@ -140,14 +140,19 @@ func TestRegistersAndObjectsArePaired(t *testing.T) {
 	}
 }
 
+// openIn opens the stores of a data directory.
+func openIn(dir string) openFunc {
+	return func(ctx context.Context, o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
+		o.stores.dataDir = dir
+		return openStores(ctx, o, p)
+	}
+}
+
 // TestObjectsWithoutRegisters: a server does not start in a data directory that has lost its registers, and leaves it alone:
 // with them it is whole again.
 func TestObjectsWithoutRegisters(t *testing.T) {
 	dir := t.TempDir()
-	inDir := func(ctx context.Context, o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
-		o.stores.dataDir = dir
-		return openStores(ctx, o, p)
-	}
+	inDir := openIn(dir)
 	conn, ended, stop := serveOn(t, inDir)
 	exec1(t, conn, "CREATE TABLE t (a int, b text)", fmt.Sprintf(largeInsert, 1))
 	stop()
@@ -193,5 +198,64 @@ func TestEnvironmentBytes(t *testing.T) {
 		if err != nil || string(object) != want {
 			t.Errorf("the object is % x, %v; want % x", object, err, want)
 		}
+	}
+}
+
+// TestADirectoryThatIsMoved: a server whose directory is moved away acknowledges nothing any more, says so and ends. It leaves
+// alone what is at the directory's path by then, another server's, and what it had acknowledged is where it was moved to.
+func TestADirectoryThatIsMoved(t *testing.T) {
+	for name, insert := range map[string]string{"an object": fmt.Sprintf(largeInsert, 1), "a register": "INSERT INTO t VALUES (1, 'small')"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "data")
+			moved := dir + "-moved"
+			first := startChild(t, dir)
+			conn := first.connect()
+			exec1(t, conn, "CREATE TABLE t (a int, b text)", fmt.Sprintf(largeInsert, 1))
+			if err := os.Rename(dir, moved); err != nil {
+				t.Fatal(err)
+			}
+			second := startChild(t, dir)
+			exec1(t, second.connect(), "CREATE TABLE t (a int, b text)", fmt.Sprintf(largeInsert, 2), "INSERT INTO t VALUES (2, 'small')")
+
+			if tag, err := conn.Exec(context.Background(), insert); err == nil {
+				t.Errorf("the directory was moved, and the answer is %s", tag)
+			}
+			// Whichever of the two it is, a register's write ends the server.
+			_, _ = conn.Exec(context.Background(), "INSERT INTO t VALUES (1, 'small')")
+			logs := <-first.logs
+			var status *exec.ExitError
+			if err := first.cmd.Wait(); !errors.As(err, &status) || status.ExitCode() != 1 ||
+				!strings.Contains(logs, consensus.ErrMoved.Error()+": "+dir) {
+				t.Errorf("the first server ends with %v:\n%s", err, logs)
+			}
+			if done, err := backup(context.Background(), dir, filepath.Join(t.TempDir(), "backup")); err != nil {
+				t.Errorf("a backup through the second server: %s, %v", done, err)
+			}
+			second.stop()
+
+			for dir, want := range map[string]string{dir: "2\t20001\t20001", moved: "1\t20000\t20000"} {
+				again := startChild(t, dir)
+				if got := table(t, again.connect(), "SELECT a, count(*), count(DISTINCT b) FROM t GROUP BY a"); !slices.Equal(got, []string{want}) {
+					t.Errorf("%s has %q, want %q", dir, got, want)
+				}
+				again.stop()
+			}
+		})
+	}
+}
+
+// TestADirectoryThatIsRemoved: a server whose directory is removed acknowledges nothing any more, says so and ends.
+func TestADirectoryThatIsRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	conn, ended, _ := serveOn(t, openIn(dir))
+	exec1(t, conn, "CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if tag, err := conn.Exec(context.Background(), "INSERT INTO t VALUES (2)"); err == nil {
+		t.Errorf("an INSERT into nowhere is acknowledged: %s", tag)
+	}
+	if err := end(t, ended); !errors.Is(err, consensus.ErrMoved) {
+		t.Error(err)
 	}
 }

@@ -24,6 +24,7 @@ type Directory struct {
 	fs       vfs.FS
 	readOnly bool
 	synced   counter
+	inPlace  func() error
 	temps    atomic.Uint64
 
 	mu struct {
@@ -49,6 +50,9 @@ type DirectoryOptions struct {
 	Registry Registry
 	// ReadOnly leaves the directory as it is.
 	ReadOnly bool
+	// InPlace is asked before anything is written or deleted, and after something was read: with an error, the directory is
+	// not the one that was opened, and nothing is done. Nil means that it is always the one.
+	InPlace func() error
 }
 
 // ErrReadOnly says that the store was opened for reading only.
@@ -63,7 +67,10 @@ func OpenDirectory(root string, o DirectoryOptions) (*Directory, error) {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	d := &Directory{root: root, fs: o.FS, readOnly: o.ReadOnly, synced: newFsyncs(o.Registry)}
+	if o.InPlace == nil {
+		o.InPlace = func() error { return nil }
+	}
+	d := &Directory{root: root, fs: o.FS, readOnly: o.ReadOnly, synced: newFsyncs(o.Registry), inPlace: o.InPlace}
 	d.mu.folders, d.mu.puts = map[string]bool{"": true}, map[string]int{}
 	if d.readOnly {
 		if _, err := d.fs.Stat(root); err != nil {
@@ -92,18 +99,26 @@ func (d *Directory) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := begin(ctx, key); err != nil {
 		return nil, err
 	}
-	f, err := d.fs.Open(d.path(key), vfs.SequentialReadsOption)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, err := d.get(key)
+	if moved := d.inPlace(); moved != nil {
+		err = moved // whatever was read is another's
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, notFound(key)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("get object %s: %w", key, err)
-	}
-	data, err := readAll(f)
-	if err := errors.Join(err, f.Close()); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("get object %s: %w", key, err)
 	}
 	return data, nil
+}
+
+func (d *Directory) get(key string) ([]byte, error) {
+	f, err := d.fs.Open(d.path(key), vfs.SequentialReadsOption)
+	if err != nil {
+		return nil, err
+	}
+	data, err := readAll(f)
+	return data, errors.Join(err, f.Close())
 }
 
 func readAll(f vfs.File) ([]byte, error) {
@@ -122,7 +137,7 @@ func (d *Directory) beginWrite(ctx context.Context, key string) error {
 	if d.readOnly {
 		return ErrReadOnly
 	}
-	return begin(ctx, key)
+	return errors.Join(begin(ctx, key), d.inPlace())
 }
 
 // Put implements Store.
@@ -284,7 +299,11 @@ func (d *Directory) Delete(ctx context.Context, key string) error {
 	return d.remove(key)
 }
 
+// remove is what Delete does, perhaps when a hold has ended.
 func (d *Directory) remove(key string) error {
+	if err := d.inPlace(); err != nil {
+		return err
+	}
 	if err := d.fs.Remove(d.path(key)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("delete object %s: %w", key, err)
 	}

@@ -24,9 +24,12 @@ type countingFS struct {
 // memory, and nothing is removed, renamed or written to logs and manifests, since what Pebble now believes durable is
 // not. Who commits asks here before anything is acknowledged. Pebble goes on in memory until it is closed; little, as
 // nothing is committed any more.
+//
+// A directory that was moved, replaced or removed while it is open freezes too: what is at its path now is not its own.
 type frozen struct {
 	first  atomic.Pointer[error]
 	memory *vfs.MemFS
+	place  *place
 }
 
 func newFrozen() *frozen { return &frozen{memory: vfs.NewMem()} }
@@ -44,6 +47,11 @@ func (z *frozen) note(name string, err error) {
 }
 
 func (z *frozen) err() error {
+	if z.first.Load() == nil {
+		if err := z.place.check(); err != nil {
+			z.first.CompareAndSwap(nil, &err)
+		}
+	}
 	if err := z.first.Load(); err != nil {
 		return *err
 	}

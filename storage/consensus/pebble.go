@@ -63,7 +63,8 @@ const pebbleMemTable = 16 << 20
 
 // OpenPebble opens or creates a store in a directory.
 func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
-	if o.FS == nil {
+	onDisk := o.FS == nil
+	if onDisk {
 		o.FS = vfs.Default
 	}
 	if o.Log == nil {
@@ -84,6 +85,11 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	case err != nil:
 		return nil, fmt.Errorf("open %s: %w (%w)", dir, ErrInUse, err)
+	}
+	if onDisk {
+		if frozen.place, err = placeOf(dir); err != nil {
+			return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
+		}
 	}
 	db, err := openDB(dir, counted, lock, o)
 	if err = errors.Join(err, frozen.err()); err != nil {
