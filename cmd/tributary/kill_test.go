@@ -92,45 +92,50 @@ type writer struct {
 // run writes until the server is gone.
 func (w *writer) run(ctx context.Context, conn *pgx.Conn) {
 	defer conn.Close(context.Background())
-	for {
-		after := map[int64]*row{}
-		var sql []string
-		ids := slices.Sorted(maps.Keys(w.rows))
-		switch n := w.r.IntN(4); {
-		case n == 0 && len(ids) > 0, len(ids) >= writerRows:
-			for range 1 + w.r.IntN(5) {
-				id := ids[w.r.IntN(len(ids))]
-				after[id] = nil
-				sql = append(sql, fmt.Sprintf("DELETE FROM t WHERE id = %d", id), fmt.Sprintf("DELETE FROM audit WHERE id = %d", id))
-			}
-		case n == 1 && len(ids) > 0:
+	for w.write(ctx, conn) {
+	}
+}
+
+// write tries one transaction; false means that the server is gone.
+func (w *writer) write(ctx context.Context, conn *pgx.Conn) bool {
+	after := map[int64]*row{}
+	var sql []string
+	ids := slices.Sorted(maps.Keys(w.rows))
+	switch n := w.r.IntN(4); {
+	case n == 0 && len(ids) > 0, len(ids) >= writerRows:
+		for range 1 + w.r.IntN(5) {
 			id := ids[w.r.IntN(len(ids))]
-			after[id] = &row{w.rows[id].k, w.r.Int64N(1000)}
-			sql = append(sql, fmt.Sprintf("UPDATE t SET v = %d WHERE id = %d", after[id].v, id))
-		default:
-			for range 1 + w.r.IntN(5) {
-				w.next++
-				after[w.next] = &row{w.r.Int64N(7), w.r.Int64N(1000)}
-				sql = append(sql, fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %d)", w.next, after[w.next].k, after[w.next].v),
-					fmt.Sprintf("INSERT INTO audit VALUES (%d)", w.next))
-			}
+			after[id] = nil
+			sql = append(sql, fmt.Sprintf("DELETE FROM t WHERE id = %d", id), fmt.Sprintf("DELETE FROM audit WHERE id = %d", id))
 		}
-		w.doubt = after
-		_, err := conn.PgConn().Exec(ctx, "BEGIN; "+strings.Join(sql, "; ")+"; COMMIT").ReadAll()
-		switch {
-		case err == nil:
-			w.apply()
-			w.done++
-		case strings.Contains(err.Error(), "40001"):
-			// Lost against another writer: nothing happened.
-			w.doubt = nil
-			if _, err := conn.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
-				return
-			}
-		default:
-			return
+	case n == 1 && len(ids) > 0:
+		id := ids[w.r.IntN(len(ids))]
+		after[id] = &row{w.rows[id].k, w.r.Int64N(1000)}
+		sql = append(sql, fmt.Sprintf("UPDATE t SET v = %d WHERE id = %d", after[id].v, id))
+	default:
+		for range 1 + w.r.IntN(5) {
+			w.next++
+			after[w.next] = &row{w.r.Int64N(7), w.r.Int64N(1000)}
+			sql = append(sql, fmt.Sprintf("INSERT INTO t VALUES (%d, %d, %d)", w.next, after[w.next].k, after[w.next].v),
+				fmt.Sprintf("INSERT INTO audit VALUES (%d)", w.next))
 		}
 	}
+	w.doubt = after
+	_, err := conn.PgConn().Exec(ctx, "BEGIN; "+strings.Join(sql, "; ")+"; COMMIT").ReadAll()
+	switch {
+	case err == nil:
+		w.apply()
+		w.done++
+	case strings.Contains(err.Error(), "40001"):
+		// Lost against another writer: nothing happened.
+		w.doubt = nil
+		if _, err := conn.PgConn().Exec(ctx, "ROLLBACK").ReadAll(); err != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 func (w *writer) apply() {

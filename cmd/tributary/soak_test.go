@@ -167,33 +167,38 @@ func windowText(id int64) string {
 // run moves the window until the server is gone.
 func (w *window) run(ctx context.Context, conn *pgx.Conn) {
 	defer conn.Close(context.Background())
-	for {
-		w.nextFrom, w.nextTo = w.from, w.to+windowStep
-		if w.nextTo-w.nextFrom > w.live {
-			w.nextFrom += windowStep
-		}
-		var lines strings.Builder
-		for id := w.to; id < w.nextTo; id++ {
-			fmt.Fprintf(&lines, "%d\t%d\t%s\n", id, id%windowGroups, windowText(id))
-		}
-		if _, err := conn.PgConn().Exec(ctx, "BEGIN").ReadAll(); err != nil {
-			return
-		}
-		if w.nextFrom != w.from {
-			sql := fmt.Sprintf("DELETE FROM big WHERE id < %d", w.nextFrom)
-			if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
-				return
-			}
-		}
-		if _, err := conn.PgConn().CopyFrom(ctx, strings.NewReader(lines.String()), "COPY big FROM STDIN"); err != nil {
-			return
-		}
-		if _, err := conn.PgConn().Exec(ctx, "COMMIT").ReadAll(); err != nil {
-			return
-		}
-		w.from, w.to = w.nextFrom, w.nextTo
-		w.done++
+	for w.move(ctx, conn) {
 	}
+}
+
+// move moves the window once; false means that the server is gone.
+func (w *window) move(ctx context.Context, conn *pgx.Conn) bool {
+	w.nextFrom, w.nextTo = w.from, w.to+windowStep
+	if w.nextTo-w.nextFrom > w.live {
+		w.nextFrom += windowStep
+	}
+	var lines strings.Builder
+	for id := w.to; id < w.nextTo; id++ {
+		fmt.Fprintf(&lines, "%d\t%d\t%s\n", id, id%windowGroups, windowText(id))
+	}
+	if _, err := conn.PgConn().Exec(ctx, "BEGIN").ReadAll(); err != nil {
+		return false
+	}
+	if w.nextFrom != w.from {
+		sql := fmt.Sprintf("DELETE FROM big WHERE id < %d", w.nextFrom)
+		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			return false
+		}
+	}
+	if _, err := conn.PgConn().CopyFrom(ctx, strings.NewReader(lines.String()), "COPY big FROM STDIN"); err != nil {
+		return false
+	}
+	if _, err := conn.PgConn().Exec(ctx, "COMMIT").ReadAll(); err != nil {
+		return false
+	}
+	w.from, w.to = w.nextFrom, w.nextTo
+	w.done++
+	return true
 }
 
 // verify holds the table and its views against what the ids say.

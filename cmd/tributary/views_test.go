@@ -212,21 +212,26 @@ func (o *oracle) watch(t *testing.T, c *child) map[string]*feed {
 	}
 	logs := map[string]*feed{}
 	for _, n := range names {
-		f := &feed{name: n, upTo: make(chan int64, 1), done: make(chan error, 1)}
-		logs[n] = f
-		conn := c.connect()
-		started := make(chan struct{})
-		go func() {
-			_, err := conn.PgConn().CopyTo(context.Background(), &lineWriter{feed: f, started: started}, "COPY (SUBSCRIBE "+n+" WITH (PROGRESS)) TO STDOUT")
-			if err == nil || strings.Contains(err.Error(), errEnough.Error()) {
-				err = nil
-			}
-			conn.Close(context.Background())
-			f.done <- err
-		}()
-		<-started
+		logs[n] = c.subscribe(n)
 	}
 	return logs
+}
+
+// subscribe begins to read all that a table or a view has and how it changes.
+func (c *child) subscribe(name string) *feed {
+	f := &feed{name: name, upTo: make(chan int64, 1), done: make(chan error, 1)}
+	conn := c.connect()
+	started := make(chan struct{})
+	go func() {
+		_, err := conn.PgConn().CopyTo(context.Background(), &lineWriter{feed: f, started: started}, "COPY (SUBSCRIBE "+name+" WITH (PROGRESS)) TO STDOUT")
+		if err == nil || strings.Contains(err.Error(), errEnough.Error()) {
+			err = nil
+		}
+		conn.Close(context.Background())
+		f.done <- err
+	}()
+	<-started
+	return f
 }
 
 var errEnough = fmt.Errorf("that was enough")
