@@ -3,6 +3,7 @@ package storagetest_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -188,6 +189,42 @@ func holdSpace(t *testing.T, l *liveRows, rows, steps int64, do func(*liveRows))
 	}
 	t.Logf("at most %.2f times", worst)
 	x.p.Stop(t)
+}
+
+// TestWritesAreBoundedByTheLogOfTheSize: a table that grows by thousands of small appends has each row rewritten about
+// log(size) times. What is merged comes to at least half as much again as its first batch, in bytes, so that for objects it
+// is about 1/log2(1.5) = 1.71 times a doubling, and more while they are small, since merging saves what each takes beside
+// its rows; what is inline is merged by a thousand batches at once.
+func TestWritesAreBoundedByTheLogOfTheSize(t *testing.T) {
+	for _, w := range []struct {
+		appends, rows int64
+		object        bool
+		// most is how many times a row may be rewritten for each doubling of the number of appends: what was measured,
+		// and about a third on top of that.
+		most float64
+	}{
+		{10_000, 1, false, 0.4},
+		{10_000, 10, false, 0.25},
+		{500, 10, true, 2.8},
+		{2_000, 10, true, 2.2},
+	} {
+		t.Run(fmt.Sprintf("%d appends of %d, objects %t", w.appends, w.rows, w.object), func(t *testing.T) {
+			x := newTable(t, storagetest.NewDisk())
+			for i := range w.appends {
+				x.add(i*w.rows, w.rows, w.object)
+				if err := x.p.Maintain(t.Context(), x.sh); err != nil {
+					t.Fatal(err)
+				}
+			}
+			written, rows := x.p.Registry.Sum("tributary_storage_compacted_rows_total"), float64(w.appends*w.rows)
+			times := written / rows / math.Log2(float64(w.appends))
+			t.Logf("each row was rewritten %.2f times, %.3f times a doubling", written/rows, times)
+			if times > w.most || written < rows/2 {
+				t.Errorf("%v rows were written by compaction, of %v", written, rows)
+			}
+			x.p.Stop(t)
+		})
+	}
 }
 
 // randomText is text that can hardly be compressed.
