@@ -122,6 +122,7 @@ func single(n int) *vec.Block {
 
 // TestAWrongReplicaIsCorrected: when one of two replicas computes something else, once, whichever it is, the other finds
 // out by its fingerprint, and the view is right in the end.
+// Of what must be kept, this is: a view whose contents are not what its query gives is corrected.
 func TestAWrongReplicaIsCorrected(t *testing.T) {
 	for wrong := range int64(2) {
 		e := newEnv(t, 1)
@@ -302,6 +303,7 @@ func (e *env) isItsQuery(g, a tvc.ID) {
 
 // TestACorrectionReachesWhoReadTheView: a view on a view and a table goes on with the table while the view that it reads is
 // corrected, and has the correction then.
+// Of what must be kept, this is: a correction comes at a time that nobody was told to be complete.
 func TestACorrectionReachesWhoReadTheView(t *testing.T) {
 	for range 5 {
 		e := newEnv(t, 1)

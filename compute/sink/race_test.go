@@ -13,6 +13,7 @@ import (
 
 // TestLostIntervalsGoOn: a view that was not the first to append drops what the first one has appended, wherever that ends,
 // has its fingerprint, and goes on with the rest; or says that it cannot, if rows were written that are on both sides.
+// Of what must be kept, this is: a view's intervals follow each other, each from where what is stored ends.
 func TestLostIntervalsGoOn(t *testing.T) {
 	ctx := context.Background()
 	went, couldNot := 0, 0

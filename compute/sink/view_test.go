@@ -416,6 +416,7 @@ func TestBudgetReturnsToZero(t *testing.T) {
 }
 
 // TestTakenBackRowsMeetWhatIsComputed: in a correction each worker has the rows it computes, and errors meet too.
+// Of what must be kept, this is: what is stored is dealt to the workers as what is computed is.
 func TestTakenBackRowsMeetWhatIsComputed(t *testing.T) {
 	e := newEnv(t, 4)
 	wrong := e.newFlow()

@@ -199,6 +199,7 @@ func TestAServerThatIsFencedSaysSo(t *testing.T) {
 
 // TestClaimsNeverPassClosedTime: a table can be readable only from a time on that is not closed yet. Nobody reads
 // there before it is, whatever he asks for.
+// Of what must be kept, this is: a read whose time is not closed yet waits until it is.
 func TestClaimsNeverPassClosedTime(t *testing.T) {
 	s := start(t, bootOptions{})
 	c := s.connect()

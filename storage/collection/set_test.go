@@ -185,6 +185,8 @@ func TestContentsSurviveARestart(t *testing.T) {
 	}
 }
 
+// TestSinceFollowsTheClockUpToHolds: history goes as time passes, but not what somebody holds.
+// Of what must be kept, this is: where a reader holds since, it stays.
 func TestSinceFollowsTheClockUpToHolds(t *testing.T) {
 	w := newWorld()
 	set := w.open(t)
@@ -252,6 +254,7 @@ func TestEpochBytes(t *testing.T) {
 }
 
 // TestInputsStayReadableForAView: also across a restart, and until the view is forgotten.
+// Of what must be kept, this is: the since of a view's inputs never passes the time from which the view reads them.
 func TestInputsStayReadableForAView(t *testing.T) {
 	ctx := context.Background()
 	w := newWorld()
