@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-db/tributary/sql/invariants"
+	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -189,8 +190,8 @@ func checkEvolution(from, to Schema) error {
 			}
 			continue
 		}
-		if was := from.Rel.Cols[i]; was.Type.Kind() != c.Type.Kind() || was.Nullable && !c.Nullable {
-			return fmt.Errorf("column %q cannot become %v", was.Name, c.Type)
+		if was := from.Rel.Cols[i]; was.Name != c.Name || !was.Type.Equal(c.Type) || was.Nullable && !c.Nullable {
+			return fmt.Errorf("column %q cannot become %v", was.Name, types.Rel{Cols: to.Rel.Cols[i : i+1]})
 		}
 	}
 	return nil

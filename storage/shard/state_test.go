@@ -113,11 +113,19 @@ func stringArg(t *testing.T, d *datadriven.TestData, name string) string {
 	return x
 }
 
+// scriptTypes are the types that a column of a script may have, int8 if it says nothing.
+var scriptTypes = map[string]types.T{
+	"": types.TInt8, "int4": types.TInt4, "text": types.TText, "bytea": types.TBytea, "jsonb": types.TJsonb,
+	"varchar5": {OID: types.OIDVarchar, Mod: 9},
+}
+
+// schemaOf reads columns as in a,b:text?; those with ? are nullable.
 func schemaOf(columns string, errors bool) Schema {
 	s := Schema{Errors: errors}
 	for _, c := range strings.Split(columns, ",") {
-		name, nullable := strings.CutSuffix(c, "?")
-		s.Rel.Cols = append(s.Rel.Cols, types.Column{Name: name, Type: types.TInt8, Nullable: nullable})
+		c, nullable := strings.CutSuffix(c, "?")
+		name, of, _ := strings.Cut(c, ":")
+		s.Rel.Cols = append(s.Rel.Cols, types.Column{Name: name, Type: scriptTypes[of], Nullable: nullable})
 	}
 	return s
 }
@@ -164,7 +172,13 @@ func TestStateMachine(t *testing.T) {
 			case "downgrade":
 				return m.do(Downgrade{Shard: sh, Since: tvc.Frontier(uintArg(t, d, "since", 0))})
 			case "evolve":
-				return m.do(Evolve{Shard: sh, Expect: SchemaID(uintArg(t, d, "expect", 0)), Schema: schemaOf(stringArg(t, d, "cols"), false)})
+				op := Evolve{Shard: sh, Expect: SchemaID(uintArg(t, d, "expect", 0)), Schema: schemaOf(stringArg(t, d, "cols"), d.HasArg("errors"))}
+				if !m.st.sealed {
+					if err := checkEvolution(m.st.schema(), op.Schema); err != nil {
+						return "error: " + err.Error() + "\n"
+					}
+				}
+				return m.do(op)
 			case "seal":
 				return m.do(Seal{Shard: sh})
 			case "replace":
