@@ -202,6 +202,60 @@ func TestAHangingStoreStopsSomeViewsOnly(t *testing.T) {
 	}
 }
 
+// TestALoadMakesNoSmallViewSpill: while a view whose first append does not end takes all of the staging budget that it can, the
+// workers of small views beside it can stage what they have, which is nearly their shares. Views that were dropped have
+// none.
+func TestALoadMakesNoSmallViewSpill(t *testing.T) {
+	const step = 900
+	e := newEnv(t, 1) // so that what is staged changes once a write
+	a, b := e.table(1), e.table(2)
+	small := []tvc.ID{e.view(10, copied(b)), e.view(11, copied(b))}
+	for n := range uint64(10) {
+		id := e.view(20+n, copied(b))
+		e.must(e.c.Wait(context.Background(), []tvc.ID{id}, e.readTime()))
+		e.c.Drop(id)
+	}
+	follow := func() {
+		e.write(map[tvc.ID]*vec.Block{b: numbers(step, 1)})
+		e.must(e.c.Wait(context.Background(), small, e.readTime()))
+	}
+	follow()
+	share := 1 + e.c.SinkStatistics(small[0]).StagedBytesPeak
+	e.must(e.sets.Set("compute_mv_sink_staging_max_bytes", fmt.Sprint(2*3*share)))
+	e.must(e.sets.Set("compute_mv_sink_shared_batch_max_bytes", "1GB"))
+	e.must(e.sets.Set("storage_inline_append_max_bytes", "0"))
+	h := &hang{prefixes: []string{"u12/"}, over: make(chan struct{})}
+	e.flaky.hangs.Store(h)
+	e.write(map[tvc.ID]*vec.Block{a: numbers(step, 1)})
+	large := e.view(12, copied(a))
+	for h.waits.Load() == 0 {
+		runtime.Gosched()
+	}
+	spilled := false
+	for range 30 {
+		before := e.c.SinkStatistics(large).StagedBytes
+		e.write(map[tvc.ID]*vec.Block{a: numbers(step/3, 1)})
+		now := before
+		for now == before {
+			runtime.Gosched()
+			now = e.c.SinkStatistics(large).StagedBytes
+		}
+		spilled = spilled || now < before
+		follow()
+	}
+	for _, id := range small {
+		// The last append may have been read before it was counted.
+		if s := e.c.SinkStatistics(id); s.Spills != 0 || s.Appends < 30 {
+			t.Errorf("a small view beside one that is loaded has %+v", s)
+		}
+	}
+	close(h.over)
+	e.must(e.c.Wait(context.Background(), []tvc.ID{large}, e.readTime()))
+	if s := e.c.SinkStatistics(large); !spilled || s.Spills == 0 || s.StagedBytesPeak < 3*share || e.size(large) != 11*step {
+		t.Errorf("it had room for everything, or lost something: %+v", s)
+	}
+}
+
 // TestAViewIsDroppedInMidInterval: what its workers have put is deleted, and what they have staged is let go.
 func TestAViewIsDroppedInMidInterval(t *testing.T) {
 	e := newEnv(t, 4)

@@ -50,9 +50,9 @@ type stored struct {
 	upper   tvc.Frontier
 }
 
-func (r *race) close(ctx context.Context, b *sink.Budget) {
+func (r *race) close(ctx context.Context) {
 	if r.lost != nil {
-		r.lost.Discard(ctx, b)
+		r.lost.Discard(ctx)
 		r.lost = nil
 	}
 	r.calm()

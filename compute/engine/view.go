@@ -192,7 +192,7 @@ func (v *viewDriver) verify(ctx context.Context) error {
 	v.start = started
 	iv := v.sink.Seal()
 	v.own, v.lower = iv.Content(), v.d.upper
-	iv.Discard(ctx, v.o.Staging)
+	iv.Discard(ctx)
 	v.sink.CountOnly(false)
 	if stored, upper := v.shard.Fingerprint(); upper == v.lower {
 		if err := v.compare(stored); err != nil {
@@ -255,9 +255,9 @@ func (v *viewDriver) close(cancel context.CancelFunc) {
 		if err := <-v.landed; err == nil {
 			v.d.past = v.flying.iv.Upper
 		}
-		v.flying.iv.Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
+		v.flying.iv.Discard(context.WithoutCancel(v.d.ctx))
 		v.flying = nil
 	}
-	v.race.close(context.WithoutCancel(v.d.ctx), v.o.Staging)
-	v.sink.Seal().Discard(context.WithoutCancel(v.d.ctx), v.o.Staging)
+	v.race.close(context.WithoutCancel(v.d.ctx))
+	v.sink.Close(context.WithoutCancel(v.d.ctx))
 }

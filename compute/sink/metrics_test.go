@@ -98,7 +98,7 @@ func TestStatistics(t *testing.T) {
 func TestStagedBytesEnd(t *testing.T) {
 	e := newEnv(t, 2)
 	for what, end := range map[string]func(f *flow){
-		"discarded": func(f *flow) { f.view.Seal().Discard(context.Background(), e.o.Staging) },
+		"discarded": func(f *flow) { f.view.Seal().Discard(context.Background()) },
 		"kept, lost and dropped": func(f *flow) {
 			iv := f.seal()
 			iv.Keep, iv.Lower = true, iv.Lower+1

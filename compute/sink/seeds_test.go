@@ -69,7 +69,7 @@ func (l *life) interval() {
 	for range 1 + l.rng.IntN(3) {
 		l.now += 1 + tvc.Time(l.rng.IntN(5))
 		if err := l.flow.try(l.now, l.changes(next)...); err != nil {
-			l.flow.view.Seal().Discard(context.Background(), l.o.Staging)
+			l.flow.view.Seal().Discard(context.Background())
 			l.failed(err)
 			return
 		}
@@ -100,7 +100,7 @@ func (l *life) interval() {
 			l.failed(storagetest.ErrInjected)
 			return
 		}
-		iv.Discard(context.Background(), l.o.Staging)
+		iv.Discard(context.Background())
 		next = maps.Clone(l.is)
 	default:
 		err = app.Append(context.Background(), iv)
@@ -216,7 +216,7 @@ func (l *life) end() {
 	if stored, _ := l.o.Shard.Fingerprint(); iv.Content() != stored {
 		l.tb.Fatalf("the content is %v, stored is %v", iv.Content(), stored)
 	}
-	iv.Discard(context.Background(), l.o.Staging)
+	iv.Discard(context.Background())
 }
 
 // counts reads the view.

@@ -48,11 +48,11 @@ func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 	err := a.attempt(func() error { return a.append(ctx, iv) })
 	var lost *LostError
 	if !iv.Keep || !errors.As(err, &lost) {
-		iv.Discard(ctx, a.o.Staging)
+		iv.Discard(ctx)
 		return err
 	}
 	for i := range iv.reports {
-		iv.reports[i].count(a.o.Staging, true) // until somebody else's append is found right
+		iv.reports[i].count(iv.account, true) // until somebody else's append is found right
 	}
 	return err
 }
@@ -85,7 +85,7 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 	took.lap(Encode, clock())
 	took.move(putWait(written), Encode, Put)
 	if !iv.Keep {
-		iv.Discard(ctx, a.o.Staging)
+		iv.Discard(ctx)
 	}
 	if err == nil {
 		err = a.conserved(written, want)

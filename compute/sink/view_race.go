@@ -13,25 +13,27 @@ import (
 // StandBy says whether another replica appends what this one computes too. Then nothing is written: what a worker cannot
 // stage is dropped, and only its sums are kept.
 func (v *View) StandBy(stands bool) {
-	v.standsBy = stands
+	if v.standsBy != stands {
+		v.standsBy = stands
+		v.account.write(!stands)
+	}
 	for w := range v.shares {
 		s := &v.shares[w]
 		if s.bytes == 0 || s.standing == stands {
 			s.standing = stands
 			continue
 		}
-		s.count(v.o.Staging, stands)
-		if used, most := v.o.Staging.of(stands); stands && used.Load() > most && s.writer == nil {
+		s.count(v.account, stands)
+		if stands && s.writer == nil && v.o.Staging.isOverdrawn() {
 			s.drop()
 			v.unstage(s)
 		}
 	}
 }
 
-// count counts what is staged to one share of the budget.
-func (r *report) count(b *Budget, standing bool) {
-	if r.standing != standing {
-		b.move(r.bytes, standing)
+// count counts what is staged as of one who stands by, or as of one who writes if the budget has room for it.
+func (r *report) count(a *account, standing bool) {
+	if r.standing != standing && a.move(r.bytes, standing) {
 		r.standing = standing
 	}
 }
@@ -113,7 +115,7 @@ func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, 
 		kept.add(sumsOf(fp, r.staged, 0))
 		size = min(r.bytes, stagedBytes(r.staged))
 	}
-	v.o.Staging.give(r.bytes-size, r.standing)
+	v.account.give(r.bytes-size, r.standing)
 	v.metrics.stage(size - r.bytes)
 	content = r.totals.content.Sub(kept.content)
 	r.bytes, r.totals = size, kept
@@ -148,7 +150,9 @@ func (v *View) prepend(s *stage, r *report) {
 		return
 	}
 	v.begin(s)
-	r.count(v.o.Staging, s.standing)
+	if r.count(v.account, s.standing); r.standing != s.standing {
+		s.count(v.account, r.standing)
+	}
 	if s.staged != nil {
 		r.staged.AppendBlock(s.staged)
 	}

@@ -67,7 +67,7 @@ type stage struct {
 }
 
 // View is the sink of a materialized view. Its Operator methods are the dataflow's to call; Seal, Dirty,
-// CountOnly and TakeBack are the goroutine's that drives the dataflow.
+// CountOnly, TakeBack and Close are the goroutine's that drives the dataflow.
 type View struct {
 	o      ViewOptions
 	kinds  []types.Kind // of what is stored: the columns, then the error
@@ -78,6 +78,8 @@ type View struct {
 	none atomic.Pointer[vec.Vec]
 	// metrics are the view's own.
 	metrics *viewMetrics
+	// account is what the view has of the budget.
+	account *account
 	// countOnly: see CountOnly.
 	countOnly bool
 	// standsBy: see StandBy.
@@ -110,11 +112,13 @@ func (o *ViewOptions) defaults() {
 	}
 }
 
-// NewView makes the sink. ctx ends the writes it has in hand.
+// NewView makes the sink, which is owed a Close. ctx ends the writes it has in hand.
 func NewView(ctx context.Context, o ViewOptions) *View {
 	o.defaults()
 	schema, _ := o.Shard.Schema()
-	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers), metrics: o.Metrics.of(o.Shard.ID())}
+	v := &View{o: o, kinds: schema.Kinds(), ctx: ctx, shares: make([]stage, o.Workers), metrics: o.Metrics.of(o.Shard.ID()),
+		account: &account{budget: o.Staging}}
+	v.account.write(true)
 	for w := range v.shares {
 		v.shares[w].fp = tvc.NewFingerprinter(o.Shard.FingerprintKey(), true)
 	}
@@ -227,7 +231,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 		}
 	}
 	size := stagedBytes(b)
-	granted := v.o.Staging.take(size, s.standing)
+	granted := v.account.take(size, s.standing)
 	if granted {
 		s.bytes += size
 		v.metrics.stage(size)
@@ -274,7 +278,7 @@ func (v *View) spill(s *stage) error {
 // unstage forgets what is staged.
 func (v *View) unstage(s *stage) {
 	s.staged.Reset()
-	v.o.Staging.give(s.bytes, s.standing)
+	v.account.give(s.bytes, s.standing)
 	v.metrics.stage(-s.bytes)
 	s.bytes = 0
 }
@@ -310,13 +314,20 @@ func (v *View) Dirty() bool {
 
 // Seal ends the open interval and gives what each worker has for it, in order; the next interval is open.
 func (v *View) Seal() *Interval {
-	iv := &Interval{reports: make([]report, len(v.shares)), metrics: v.metrics}
+	iv := &Interval{reports: make([]report, len(v.shares)), metrics: v.metrics, account: v.account}
 	for w := range v.shares {
 		s := &v.shares[w]
 		iv.reports[w] = s.report
 		s.report, s.open = report{}, false
 	}
 	return iv
+}
+
+// Close drops the open interval and ends the view's share of the budget. Intervals that were sealed are still owed what they
+// were.
+func (v *View) Close(ctx context.Context) {
+	v.Seal().Discard(ctx)
+	v.account.write(false)
 }
 
 // Interval is what all workers have for one interval. It is owed an append or a Discard.
@@ -326,6 +337,7 @@ type Interval struct {
 	Keep    bool
 	reports []report
 	metrics *viewMetrics
+	account *account
 }
 
 // began is when the tick of its first change began, and when that came; zero if it has none.
@@ -364,14 +376,14 @@ func (iv *Interval) isBounded() bool {
 }
 
 // Discard drops the interval and what was written for it. It may be called again.
-func (iv *Interval) Discard(ctx context.Context, b *Budget) {
+func (iv *Interval) Discard(ctx context.Context) {
 	for i := range iv.reports {
 		r := &iv.reports[i]
 		if r.writer != nil {
 			r.writer.Abort(ctx)
 			r.writer = nil
 		}
-		b.give(r.bytes, r.standing)
+		iv.account.give(r.bytes, r.standing)
 		iv.metrics.stage(-r.bytes)
 		r.bytes, r.staged = 0, nil
 	}

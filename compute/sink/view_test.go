@@ -210,7 +210,7 @@ func TestRestartPutsNothing(t *testing.T) {
 	if stored, _ := e.o.Shard.Fingerprint(); iv.Content() != stored {
 		t.Errorf("content is %v, stored is %v", iv.Content(), stored)
 	}
-	iv.Discard(context.Background(), e.o.Staging)
+	iv.Discard(context.Background())
 	if now := e.objects(); e.puts != before || !slices.Equal(now, objects) || e.o.Staging.used() != 0 {
 		t.Errorf("%d puts; objects are %v, were %v; %d bytes staged", e.puts-before, now, objects, e.o.Staging.used())
 	}
@@ -392,7 +392,7 @@ func TestBudgetReturnsToZero(t *testing.T) {
 		iv, app := f.seal(), NewAppender(e.o, e.p.Set.Group())
 		switch i % 4 {
 		case 0:
-			iv.Discard(ctx, e.o.Staging)
+			iv.Discard(ctx)
 		case 1:
 			e.follow(only("put", storagetest.Fail))
 			if err := app.Append(ctx, iv); !errors.Is(err, storagetest.ErrInjected) {
@@ -409,7 +409,7 @@ func TestBudgetReturnsToZero(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if other.view.Seal().Discard(ctx, e.o.Staging); e.o.Staging.used() != 0 {
+		if other.view.Seal().Discard(ctx); e.o.Staging.used() != 0 {
 			t.Fatalf("view %d: %d bytes are staged", i, e.o.Staging.used())
 		}
 	}
@@ -479,8 +479,9 @@ func BenchmarkSinkPut(b *testing.B) {
 		v.Begin(0, &dataflow.Tick{At: 10})
 		v.Absorb(nil, 0, 0, in)
 		v.shares[0].staged.Reset()
+		size := v.shares[0].bytes
 		v.shares[0].bytes = 0
-		e.o.Staging.writing.Store(0)
+		v.account.give(size, false)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/dataflow.RoundRows, "ns/row")
 }
