@@ -159,6 +159,8 @@ func pair(ctx context.Context, registers consensus.Store, objects blob.Store, ra
 		}
 	}
 	switch {
+	case len(head.Data) == 0 || head.Data[0] != environmentVersion:
+		return fmt.Errorf("register %s: % x is of a version that this program does not know", environmentKey, head.Data)
 	case missing:
 		shards, err := registers.Keys(ctx, shard.RegisterPrefix)
 		if err != nil {

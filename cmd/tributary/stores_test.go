@@ -201,6 +201,22 @@ func TestEnvironmentBytes(t *testing.T) {
 	}
 }
 
+// TestEnvironmentOfAnotherVersion is refused, and stays as it is.
+func TestEnvironmentOfAnotherVersion(t *testing.T) {
+	registers, objects := consensus.NewMemory(), blob.NewMemory()
+	newer := []byte("\x02what comes later")
+	if _, err := registers.Commit(t.Context(), []consensus.Unit{{{Key: "environment", Data: newer}}}); err != nil {
+		t.Fatal(err)
+	}
+	err := pair(t.Context(), registers, objects, strings.NewReader(strings.Repeat("x", 16)))
+	if err == nil || !strings.Contains(err.Error(), "register environment: 02 77 68") {
+		t.Errorf("another version gives %v", err)
+	}
+	if all, err := objects.List(t.Context(), ""); err != nil || len(all) > 0 {
+		t.Errorf("there are objects: %v, %v", all, err)
+	}
+}
+
 // TestADirectoryThatIsMoved: a server whose directory is moved away acknowledges nothing any more, says so and ends. It leaves
 // alone what is at the directory's path by then, another server's, and what it had acknowledged is where it was moved to.
 func TestADirectoryThatIsMoved(t *testing.T) {

@@ -147,6 +147,9 @@ func raiseEpoch(ctx context.Context, store consensus.Store) (consensus.Version, 
 	if err != nil {
 		return 0, err
 	}
+	if head.Version > 0 && (len(head.Data) != 1 || head.Data[0] != epochVersion) {
+		return 0, fmt.Errorf("register %s: % x is of a version that this program does not know", txn.EpochKey, head.Data)
+	}
 	out, err := store.Commit(ctx, []consensus.Unit{{{Key: txn.EpochKey, Expect: head.Version, Data: []byte{epochVersion}}}})
 	if err != nil {
 		return 0, err

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -250,6 +251,28 @@ func TestEpochBytes(t *testing.T) {
 		if err != nil || len(entries) != 1 || string(entries[0].Data) != "\x01" || uint64(entries[0].Version) != epoch || set.Epoch() != epoch {
 			t.Errorf("process %d has epoch %d and entries %v, %v", epoch, set.Epoch(), entries, err)
 		}
+	}
+}
+
+// TestEpochOfAnotherVersion is refused, and not raised.
+func TestEpochOfAnotherVersion(t *testing.T) {
+	w := newWorld()
+	w.open(t)
+	head, err := w.consensus.Head(t.Context(), "epoch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	newer := consensus.Entry{Key: "epoch", Expect: head.Version, Data: []byte{2}}
+	if _, err := w.consensus.Commit(t.Context(), []consensus.Unit{{newer}}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = collection.Open(t.Context(), collection.Options{Consensus: w.consensus, Blob: w.blob, Clock: w.time,
+		Settings: w.settings, Registry: prometheus.NewRegistry()})
+	if err == nil || !strings.Contains(err.Error(), "register epoch: 02 is of a version that this program does not know") {
+		t.Errorf("another version gives %v", err)
+	}
+	if after, err := w.consensus.Head(t.Context(), "epoch"); err != nil || after.Version != head.Version+1 {
+		t.Errorf("the register is at version %d after %d, %v", after.Version, head.Version, err)
 	}
 }
 
