@@ -79,7 +79,9 @@ func serveControl(dir string, d *dataDirectory, log *slog.Logger) (stop func() e
 		err := srv.Shutdown(context.Background())
 		serving.Wait()
 		if d.registers.InPlace() == nil { // or else the socket there is another server's
-			err = errors.Join(err, os.Remove(path))
+			if removed := os.Remove(path); !errors.Is(removed, os.ErrNotExist) {
+				err = errors.Join(err, removed)
+			}
 		}
 		return errors.Join(err, done())
 	}, nil

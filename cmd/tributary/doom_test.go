@@ -40,15 +40,19 @@ const (
 // doom is the stores of a process that is going to end.
 type doom struct {
 	at, armedBy string
-	registry    *prometheus.Registry
-	mu          struct {
+	// objects are how many are put before the step that it is about: others may come before.
+	objects  int
+	registry *prometheus.Registry
+	mu       struct {
 		sync.Mutex
 		puts int
 	}
 }
 
 // doomSpec is the value of doomEnv.
-func doomSpec(at, armedBy string) string { return at + ":" + armedBy }
+func doomSpec(at string, objects int, armedBy string) string {
+	return fmt.Sprintf("%s:%d:%s", at, objects, armedBy)
+}
 
 // arm has a server that was started with a doomSpec die in the next interval of a view.
 func arm(armedBy, view string) error {
@@ -61,7 +65,12 @@ func arm(armedBy, view string) error {
 // serveDoomed is "tributary serve" with the flags that startChild gives, over stores that end the process.
 func serveDoomed(args []string, spec string) error {
 	d := &doom{}
-	d.at, d.armedBy, _ = strings.Cut(spec, ":")
+	words := strings.SplitN(spec, ":", 3)
+	objects, err := strconv.Atoi(words[1])
+	if err != nil {
+		return err
+	}
+	d.at, d.objects, d.armedBy = words[0], objects, words[2]
 	cmd := serveCommand()
 	if err := cmd.ParseFlags(args); err != nil {
 		return err
@@ -112,6 +121,9 @@ func (r doomedRegisters) Commit(ctx context.Context, units []consensus.Unit) ([]
 			return slices.ContainsFunc(u, func(e consensus.Entry) bool { return e.Key == key && e.Data != nil })
 		})
 	}
+	if of >= 0 && r.d.hasPut() < r.d.objects {
+		of = -1 // a rollup, or how far the view is
+	}
 	if of >= 0 && r.d.at == atAppend {
 		die()
 	}
@@ -120,6 +132,13 @@ func (r doomedRegisters) Commit(ctx context.Context, units []consensus.Unit) ([]
 		die()
 	}
 	return out, err
+}
+
+// hasPut is how many objects of the view were put since the process is armed.
+func (d *doom) hasPut() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.mu.puts
 }
 
 type doomedObjects struct {
@@ -150,7 +169,11 @@ func (o doomedObjects) Put(ctx context.Context, key string, data []byte) error {
 		o.d.mu.Unlock()
 		select {}
 	}
-	return o.Store.Put(ctx, key, data)
+	err := o.Store.Put(ctx, key, data)
+	o.d.mu.Lock()
+	defer o.d.mu.Unlock()
+	o.d.mu.puts++
+	return err
 }
 
 // dieWhenStaged waits, while an interval is being put and so stays as it is, until what the view has staged changes: by

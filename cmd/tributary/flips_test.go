@@ -69,6 +69,7 @@ func TestSettingsFlipUnderLoad(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var load sync.WaitGroup
+	defer func() { cancel(); load.Wait() }() // also if the test ends early
 	// They end with a statement that is answered: what is under way when a connection goes may still happen.
 	whole := func(step func(context.Context, *pgx.Conn) bool) {
 		other := c.connect()

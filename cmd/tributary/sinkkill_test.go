@@ -173,7 +173,7 @@ func (k *sinkKills) small() []string { return []string{k.insert(20, 1)} }
 func (k *sinkKills) dieAt(at string) {
 	k.t.Helper()
 	armedBy := filepath.Join(k.t.TempDir(), "armed")
-	k.t.Setenv(doomEnv, doomSpec(at, armedBy))
+	k.t.Setenv(doomEnv, doomSpec(at, k.s.objects, armedBy))
 	c := startChild(k.t, k.dir, "--workers=8")
 	k.t.Setenv(doomEnv, "")
 	k.verify(c)

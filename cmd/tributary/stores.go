@@ -99,7 +99,8 @@ func checkWhole(dir string) error {
 	return fmt.Errorf("%w: blob has %s, and consensus is empty or missing", errNotWhole, objects[0])
 }
 
-// namesIn gives what is in a folder, if it is there, but for what is of no account: hidden files, and the lock.
+// namesIn gives what is in a folder, if it is there, but for what is of no account: hidden files, the lock, and what the root of
+// a file system has.
 func namesIn(folder string) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +108,7 @@ func namesIn(folder string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if name := e.Name(); name[0] != '.' && name != "LOCK" {
+		if name := e.Name(); name[0] != '.' && name != "LOCK" && name != "lost+found" {
 			names = append(names, name)
 		}
 	}

@@ -228,18 +228,24 @@ func TestALoadMakesNoSmallViewSpill(t *testing.T) {
 	e.flaky.hangs.Store(h)
 	e.write(map[tvc.ID]*vec.Block{a: numbers(step, 1)})
 	large := e.view(12, copied(a))
-	for h.waits.Load() == 0 {
-		runtime.Gosched()
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatal("not within a minute: " + what)
+			}
+		}
 	}
+	until("an object is being put", func() bool { return h.waits.Load() > 0 })
 	spilled := false
 	for range 30 {
 		before := e.c.SinkStatistics(large).StagedBytes
 		e.write(map[tvc.ID]*vec.Block{a: numbers(step/3, 1)})
 		now := before
-		for now == before {
-			runtime.Gosched()
+		until("what is staged changes", func() bool {
 			now = e.c.SinkStatistics(large).StagedBytes
-		}
+			return now != before
+		})
 		spilled = spilled || now < before
 		follow()
 	}

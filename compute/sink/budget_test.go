@@ -39,8 +39,8 @@ func TestBudgetIsNeverExceeded(t *testing.T) {
 				for _, d := range todo {
 					d.at = 10
 					d.to(all[i])
-					if now := e.o.Staging.used(); now > most.Load() {
-						most.Store(now)
+					now := e.o.Staging.used()
+					for peak := most.Load(); now > peak && !most.CompareAndSwap(peak, now); peak = most.Load() {
 					}
 				}
 			}

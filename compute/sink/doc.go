@@ -18,8 +18,8 @@
 //	    computes, which is found out by fingerprints alone.
 //	V6  who stands by for another replica, or has lost a race for an append, drops what the other has appended
 //	    once its own fingerprint there is the stored one, and reads nothing back.
-//	V7  what all views of a process stage is never more than the budget, and each that writes has a share of it
-//	    that no other view can take.
+//	V7  nothing is staged by those who write that would make all they have staged more than the budget, and nothing
+//	    of what is left of another view's share. Those who stand by have a part of their own.
 //
 // A sink is driven by its dataflow's goroutine; Feed and Appender say for themselves who may call them.
 package sink

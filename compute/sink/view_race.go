@@ -156,7 +156,7 @@ func (v *View) prepend(s *stage, r *report) {
 	if s.staged != nil {
 		r.staged.AppendBlock(s.staged)
 	}
-	s.staged, s.since = r.staged, r.since
+	s.staged, s.began, s.since = r.staged, r.began, r.since
 	s.totals.add(r.totals)
 	s.bytes += r.bytes
 	*r = report{}

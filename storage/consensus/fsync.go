@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,6 +17,38 @@ type countingFS struct {
 	vfs.FS
 	synced counter
 	frozen *frozen
+	old    *oldLogs
+}
+
+// oldLogs are logs whose removal waits until the store is open. Opening it, Pebble removes those whose contents are in tables
+// now before it makes the next one; if the process ended in between, a directory would be left that has no log, as if
+// somebody had lost it.
+type oldLogs struct {
+	mu struct {
+		sync.Mutex
+		open bool
+		logs []string
+	}
+}
+
+// keep says whether the removal of a file has to wait.
+func (o *oldLogs) keep(name string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.mu.open || !isLog(name) {
+		return false
+	}
+	o.mu.logs = append(o.mu.logs, name)
+	return true
+}
+
+// opened says that the store has a log of its own, and gives those that may go.
+func (o *oldLogs) opened() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	logs := o.mu.logs
+	o.mu.open, o.mu.logs = true, nil
+	return logs
 }
 
 // frozen holds the first error of making, writing or syncing a file or the directory itself. Pebble would end the process over
@@ -130,7 +163,7 @@ func (c countingFS) OpenDir(name string) (vfs.File, error) {
 
 // Remove implements vfs.FS.
 func (c countingFS) Remove(name string) error {
-	if c.frozen.err() != nil {
+	if c.frozen.err() != nil || c.old.keep(name) {
 		return nil
 	}
 	return c.FS.Remove(name)

@@ -36,7 +36,7 @@ func checkFiles(fs vfs.FS, dir string, names []string) error {
 }
 
 // checkNames gives the marker of the current manifest; none if the directory is new. Pebble makes the marker, syncs the
-// directory, makes a log, syncs, and writes its options last. Later a log goes only when the next one is there.
+// directory, makes a log, syncs, and writes its options last. Later a log goes only when the next one is there (see oldLogs).
 func checkNames(names []string) (marker string, err error) {
 	for _, name := range names {
 		// Of two, which a crash can leave, the later has the greater number; numbers are padded with zeros.
@@ -61,12 +61,12 @@ func checkNames(names []string) (marker string, err error) {
 // the data (2), type (1), the checksum being of all that follows the length.
 const (
 	manifestHeaderBytes = 7
-	// The types of chunks: a whole record, or its first, a middle, its last piece.
-	manifestFirstType, manifestLastType = 1, 4
+	// The types of chunks: a whole record, or its first, a middle (3), its last piece.
+	manifestWholeType, manifestFirstType, manifestLastType = 1, 2, 4
 )
 
-// checkManifest refuses a manifest that is damaged. A crash leaves one whose last chunk is cut off or, on some file
-// systems, is zeros; what it says Pebble had not relied on yet. Everything else that cannot be read is damage.
+// checkManifest refuses a manifest that is damaged. A crash leaves one whose last record is cut off or, on some file
+// systems, is zeros in part; what it says Pebble had not relied on yet. Everything else that cannot be read is damage.
 func checkManifest(fs vfs.FS, dir, marker string) error {
 	_, name, ok := strings.Cut(marker[len(markerPrefix):], ".")
 	if !ok || !strings.HasPrefix(name, manifestPrefix) {
@@ -100,18 +100,41 @@ func checkChunks(data []byte) (at int, ok bool) {
 			return at, true
 		}
 		size := manifestHeaderBytes + int(binary.LittleEndian.Uint16(rest[4:]))
-		if kind := rest[6]; kind < manifestFirstType || kind > manifestLastType || size > inBlock {
-			return at, false
+		if kind := rest[6]; kind < manifestWholeType || kind > manifestLastType || size > inBlock {
+			return at, isTorn(data, at)
 		}
 		if size > len(rest) {
 			return at, !isLonger(rest)
 		}
 		if binary.LittleEndian.Uint32(rest) != chunkSum(rest[6:size]) {
-			return at, false
+			return at, isTorn(data, at)
 		}
 		at += size
 	}
 	return at, true
+}
+
+// A file system writes sectors. At the end of a file, leastZeros and more bytes of one are taken for one that was not written.
+const (
+	sectorBytes = 512
+	leastZeros  = 16
+)
+
+// isTorn says whether what cannot be read at some place looks like the last record when a crash has come before all of it
+// was written: a sector of it is zeros, and no other record begins behind.
+func isTorn(data []byte, at int) bool {
+	zeros := false
+	for from := (at + sectorBytes - 1) / sectorBytes * sectorBytes; from+leastZeros <= len(data) && !zeros; from += sectorBytes {
+		zeros = isZero(data[from:min(from+sectorBytes, len(data))])
+	}
+	for i := at + 1; zeros && i+manifestHeaderBytes <= len(data); i++ {
+		size := manifestHeaderBytes + int(binary.LittleEndian.Uint16(data[i+4:]))
+		begins := data[i+6] == manifestWholeType || data[i+6] == manifestFirstType
+		if begins && i+size <= len(data) && binary.LittleEndian.Uint32(data[i:]) == chunkSum(data[i+6:i+size]) {
+			return false
+		}
+	}
+	return zeros
 }
 
 // isLonger says whether a chunk that seems to be cut off is rather one that is said to be longer than it is.

@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/tributary-db/tributary/storage/consensus"
@@ -135,5 +138,64 @@ func TestPebbleNoticesADamagedManifest(t *testing.T) {
 			t.Errorf("a crash has left %s behind the manifest, and the store has lost something", name)
 		}
 		s.Close()
+	}
+}
+
+// noNextLog is a disk that is full when a log is to be made, after those that are there have had time to go.
+type noNextLog struct{ fs vfs.FS }
+
+// MaybeError implements errorfs.Injector.
+func (n noNextLog) MaybeError(op errorfs.Op) error {
+	if op.Kind != errorfs.OpCreate || filepath.Ext(op.Path) != ".log" {
+		return nil
+	}
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for range 100 {
+		if logs, err := logsIn(n.fs); err != nil || len(logs) == 0 {
+			break
+		}
+		<-look.C
+	}
+	return syscall.ENOSPC
+}
+
+// String implements errorfs.Injector.
+func (noNextLog) String() string { return "no next log" }
+
+func logsIn(fs vfs.FS) ([]string, error) {
+	names, err := fs.List("consensus")
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool { return filepath.Ext(name) != ".log" }), err
+}
+
+// TestPebbleKeepsALogUntilThereIsAnother: a process that ends while it opens the store, when the old logs are in tables and the
+// next one is not made, leaves a directory that opens. Once the store is open the old logs go.
+func TestPebbleKeepsALogUntilThereIsAnother(t *testing.T) {
+	files, _ := usedStore(t)
+	fs := files()
+	old, err := logsIn(fs)
+	if err != nil || len(old) == 0 {
+		t.Fatalf("the logs are %v, %v", old, err)
+	}
+	if _, err := openQuietly(errorfs.Wrap(fs, noNextLog{fs})); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("no log can be made, and opening says %v", err)
+	}
+	if logs, err := logsIn(fs); err != nil || !slices.Equal(logs, old) {
+		t.Fatalf("the logs are %v, %v; they were %v", logs, err, old)
+	}
+	s, err := openQuietly(fs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !isWhole(t, s) {
+		t.Error("something is lost")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := logsIn(fs)
+	if err != nil || len(logs) == 0 || slices.ContainsFunc(logs, func(name string) bool { return slices.Contains(old, name) }) {
+		t.Errorf("the logs are %v, %v; before the store was opened they were %v", logs, err, old)
 	}
 }

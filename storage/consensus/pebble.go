@@ -71,7 +71,7 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 		o.Log = slog.Default()
 	}
 	frozen := newFrozen()
-	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry), frozen: frozen}
+	counted := countingFS{FS: o.FS, synced: newFsyncs(o.Registry), frozen: frozen, old: &oldLogs{}}
 	if o.ReadOnly {
 		if _, err := counted.Stat(dir); err != nil {
 			return nil, fmt.Errorf("open %s: %w", dir, err)
@@ -97,6 +97,11 @@ func OpenPebble(dir string, o PebbleOptions) (*Pebble, error) {
 			err = errors.Join(err, db.Close())
 		}
 		return nil, fmt.Errorf("open %s: %w", dir, errors.Join(err, lock.Close()))
+	}
+	for _, name := range counted.old.opened() {
+		if err := counted.Remove(name); err != nil {
+			o.Log.Warn("an old write-ahead log cannot be removed yet", "file", name, "error", err)
+		}
 	}
 	p := &Pebble{db: db, lock: lock, readOnly: o.ReadOnly, frozen: frozen}
 	p.mu.heads = map[string]Version{}
@@ -171,9 +176,10 @@ func (p *Pebble) writable() error {
 }
 
 func (p *Pebble) err() error {
+	err := p.frozen.err()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.frozen.err(); p.mu.broken == nil && err != nil {
+	if p.mu.broken == nil && err != nil {
 		p.mu.broken = fmt.Errorf("%w: %w", ErrBroken, err)
 	}
 	return p.mu.broken
