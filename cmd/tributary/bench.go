@@ -30,7 +30,7 @@ func benchCommand() *cobra.Command {
 		Use:   "view-sink [flags]",
 		Short: "how views' changes get into storage, beside other ways to do it",
 		Long: `Measure how the changes of materialized views get into storage: by the server's own way, with sharing on and off, and by
-ways known from elsewhere (baselines), which take turns. It takes long, with --full longer; a run
+ways known from elsewhere (baselines), which take turns. All tables take about an hour on two processors, with --full longer; a run
 that was given --state and was interrupted goes on where it was when it is started again.
 
 The tables are ` + strings.Join(bench.TableNames(), ", ") + `.

@@ -176,7 +176,8 @@ func TestCompactionTakesTheSameMemoryForALargerShard(t *testing.T) {
 	const n = 2
 	small, large := compactionPeak(t, n), compactionPeak(t, 8*n)
 	t.Logf("%d MiB for %d objects, %d MiB for %d", small>>20, n, large>>20, 8*n)
-	if large > small+7*n*objectBytes*3/4 {
+	const varies = 5 * objectBytes // of the 14 that the larger one has more
+	if large > small+varies {
 		t.Errorf("a compaction of %d objects takes %d bytes, of %d objects %d", n, small, 8*n, large)
 	}
 }

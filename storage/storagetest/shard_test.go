@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -391,6 +392,48 @@ func TestAddedColumnsAreNullInOldRows(t *testing.T) {
 		}
 	}
 	x.p.Stop(t)
+}
+
+// TestScansStopEarly: who reads the beginning of a consolidated scan of what compaction has sorted, and leaves, has had no more
+// objects fetched than the first one and what was under way.
+func TestScansStopEarly(t *testing.T) {
+	disk := storagetest.NewDisk()
+	x := newTable(t, disk)
+	const rows, width = 56_000, 1000
+	text := make([]byte, width/2)
+	r := rand.NewChaCha8([32]byte{1})
+	for run := range int64(2) {
+		b := vec.NewBlock(schema.Kinds(), rows)
+		for i := range int64(rows) {
+			_, _ = r.Read(text)
+			b.AppendRow(1, vec.IntOf(2*i+run), vec.StrOf(fmt.Sprintf("%x", text)))
+		}
+		w, err := write(context.Background(), x.sh, b, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 10, Written: []*shard.Written{w}})
+	}
+	if err := x.p.Maintain(context.Background(), x.sh); err != nil {
+		t.Fatal(err)
+	}
+	objects := len(x.objects())
+	x = x.again(disk)
+	sc, err := x.sh.Snapshot(context.Background(), x.sh.Upper().Last(), shard.ScanOptions{Consolidate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := sc.Next(context.Background())
+	if err != nil || b == nil || b.Len == 0 {
+		t.Fatalf("the scan begins with %v, %v", b, err)
+	}
+	sc.Close()
+	if n := int(x.p.Registry.Sum("tributary_storage_objects_read_total")); n > 4 || objects < 6 {
+		t.Errorf("%d of %d objects were read", n, objects)
+	}
+	if n, err := x.scan(shard.ScanOptions{Consolidate: true}); err != nil || n != 2*rows {
+		t.Errorf("the whole scan has %d rows, %v", n, err)
+	}
 }
 
 // TestManyRunsAreMergedInPasses: more runs than are merged at once, and nothing intermediate is left.
