@@ -557,3 +557,56 @@ func TestAFullDiskIsAnErrorAndLeavesNoHalfObject(t *testing.T) {
 		t.Fatal(infos, err)
 	}
 }
+
+// TestPartsEndAtTheirSize: rows that fill a part to the byte are one, and what comes after them is another; a byte less, and it
+// is in the same. A block that is larger than several parts becomes as many.
+func TestPartsEndAtTheirSize(t *testing.T) {
+	const size = 8 << 20
+	ctx := context.Background()
+	x := newTable(t, storagetest.NewDisk())
+	rows := 0
+	appended := func(blocks ...*vec.Block) int {
+		t.Helper()
+		w := x.sh.NewWriter(shard.WriterOptions{InlineMax: -1})
+		for _, b := range blocks {
+			if err := w.Add(ctx, b); err != nil {
+				t.Fatal(err)
+			}
+			rows += b.Len
+		}
+		written, err := w.Finish(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 10, Written: []*shard.Written{written}})
+		return written.Objects()
+	}
+	block := func(k int64, text int) *vec.Block {
+		b := vec.NewBlock(schema.Kinds(), 1)
+		b.AppendRow(1, vec.IntOf(k), vec.StrOf(strings.Repeat("x", text)))
+		return b
+	}
+	beside := block(0, 0).Size()
+	for less, want := range map[int]int{1: 1, 0: 2, -1: 2} {
+		b := block(int64(less), size-less-beside)
+		if b.Size() != size-less {
+			t.Fatalf("the block has %d bytes, want %d", b.Size(), size-less)
+		}
+		if n := appended(b, rowsOf(10, 1)); n != want {
+			t.Errorf("%d bytes less than a part and a row are %d objects, want %d", less, n, want)
+		}
+	}
+	many := vec.NewBlock(schema.Kinds(), 0)
+	for i := range int64(40) {
+		many.AppendBlock(block(i, 1<<20))
+	}
+	if n := appended(many); n != 5 {
+		t.Errorf("%d bytes are %d objects", many.Size(), n)
+	}
+	if n, err := x.scan(shard.ScanOptions{}); err != nil || n != rows {
+		t.Errorf("there are %d rows of %d, %v", n, rows, err)
+	}
+	if err := x.p.Check(ctx); err != nil {
+		t.Error(err)
+	}
+}
