@@ -2,6 +2,9 @@ package storagetest_test
 
 import (
 	"context"
+	"os"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/tributary-db/tributary/storage/shard"
@@ -104,4 +107,32 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	want("dropped", map[string]float64{"collection_rows": 0, "collection_batches": 0, "collection_log_entries": 0, "inline_bytes_total": 0,
 		"collection_history_seconds": 0})
 	x.p.Stop(t)
+}
+
+// TestAllMetricsAreInTheDocs: the page lists every metric of storage with its labels, and no other.
+func TestAllMetricsAreInTheDocs(t *testing.T) {
+	p, err := storagetest.NewDisk().Open(t, storagetest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/storage.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented []string
+	for _, name := range regexp.MustCompile("`(tributary_storage_[^`]*)`").FindAllSubmatch(page, -1) {
+		documented = append(documented, string(name[1]))
+	}
+	registered := p.Registry.Names()
+	for _, name := range registered {
+		if !slices.Contains(documented, name) {
+			t.Errorf("%s is not in the docs", name)
+		}
+	}
+	for i, name := range documented {
+		if !slices.Contains(registered, name) || slices.Contains(documented[:i], name) {
+			t.Errorf("%s is in the docs, but is not registered or was there before", name)
+		}
+	}
+	p.Stop(t)
 }
