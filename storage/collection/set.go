@@ -161,7 +161,14 @@ func raiseEpoch(ctx context.Context, store consensus.Store) (consensus.Version, 
 }
 
 // Start begins background maintenance, and sweeps what earlier processes left unlinked.
-func (s *Set) Start() { s.keeper.start() }
+func (s *Set) Start() {
+	s.keeper.start()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range s.mu.entries {
+		s.lookAgainLocked(e)
+	}
+}
 
 // Close ends maintenance and waits for it, and leaves the oracle's mark where the next process can begin. Nothing
 // can be written any more. The stores are the caller's to close. If ctx ends first, what is still unknown stays so.
@@ -188,6 +195,7 @@ func (s *Set) stopTimers() {
 func (e *entry) stopTimer() {
 	if e.retained != nil {
 		e.retained.Stop()
+		e.retained = nil
 	}
 }
 
@@ -241,6 +249,7 @@ func (s *Set) Open(ctx context.Context, d Desc) (*shard.Shard, error) {
 		s.mu.entries[in].behind[e] = true
 	}
 	s.mu.entries[d.ID] = e
+	s.lookAgainLocked(e)
 	return e.shard, nil
 }
 
@@ -278,6 +287,8 @@ func (s *Set) Retain(id tvc.ID, retain time.Duration) {
 		return
 	}
 	e.desc.Retain = retain
+	e.stopTimer()
+	s.lookAgainLocked(e)
 	s.mu.Unlock()
 	s.keeper.wakeIfWanted(e.shard)
 }
@@ -308,6 +319,7 @@ func (s *Set) Forget(id tvc.ID) {
 	for _, in := range e.desc.Inputs {
 		if up := s.mu.entries[in]; up != nil {
 			delete(up.behind, e)
+			s.lookAgainLocked(up)
 			inputs = append(inputs, up.shard)
 		}
 	}
@@ -339,16 +351,14 @@ func (s *Set) bound(e *entry, upper tvc.Frontier) tvc.Frontier {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := tvc.Done
-	retain := e.desc.Retain
-	if retain == 0 {
-		retain = retainDefault.Get(s.settings)
-	}
-	if retain >= 0 {
+	if retain := s.retain(e); retain >= 0 {
 		// What is read is at most retain old by the clock; the collection's last change, however long ago, is no
 		// reason to keep more.
 		back := tvc.Frontier(retain.Microseconds())
 		f = max(sub(upper, back+1), sub(tvc.Frontier(now), back))
-		s.settleLaterLocked(e, upper, sub(tvc.Frontier(now), back), retain)
+		if retainedFrom := sub(tvc.Frontier(now), back); retainedFrom < upper || e.settled < upper {
+			s.settleLaterLocked(e, retain)
+		}
 	}
 	for _, at := range e.holds {
 		f = min(f, at)
@@ -360,10 +370,26 @@ func (s *Set) bound(e *entry, upper tvc.Frontier) tvc.Frontier {
 	return f
 }
 
-// settleLaterLocked has maintenance look at a collection once its last change need not be retained any more: nothing else
-// might ever wake it, and what was updated would stay. It looks once a second at most, so changes may come meanwhile.
-func (s *Set) settleLaterLocked(e *entry, upper, retainedFrom tvc.Frontier, retain time.Duration) {
-	if e.retained == nil && (retainedFrom < upper || e.settled < upper) && s.keeper.runs() {
+// retain is how much of a collection's history stays readable; negative means none. It is called under the Set's lock.
+func (s *Set) retain(e *entry) time.Duration {
+	if e.desc.Retain == 0 {
+		return retainDefault.Get(s.settings)
+	}
+	return e.desc.Retain
+}
+
+// lookAgainLocked is called when history may end that was kept until now: by a process that has ended, by somebody who held
+// it, by a view that was behind, or since it was to be retained for longer.
+func (s *Set) lookAgainLocked(e *entry) {
+	if retain := s.retain(e); retain >= 0 && max(e.floor, e.shard.Since()) < sub(e.shard.Upper(), 1) {
+		s.settleLaterLocked(e, retain)
+	}
+}
+
+// settleLaterLocked has a collection looked at once its last change need not be retained any more: nothing else might ever
+// move its since, and what was updated would stay. It looks once a second at most, so changes may come meanwhile.
+func (s *Set) settleLaterLocked(e *entry, retain time.Duration) {
+	if e.retained == nil && s.keeper.runs() {
 		e.retained = time.AfterFunc(max(retain, time.Second), func() { s.settle(e) })
 	}
 }
@@ -382,6 +408,7 @@ func (s *Set) settle(e *entry) {
 	for _, in := range e.desc.Inputs {
 		if up := s.mu.entries[in]; up != nil {
 			woken = append(woken, up.shard)
+			s.lookAgainLocked(up)
 		}
 	}
 	s.mu.Unlock()
@@ -457,6 +484,7 @@ func (h *Hold) Downgrade(f tvc.Frontier) {
 	for _, e := range h.on {
 		if _, held := e.holds[h]; held {
 			e.holds[h] = f
+			h.set.lookAgainLocked(e)
 		}
 	}
 }
@@ -468,6 +496,7 @@ func (h *Hold) Release() {
 	h.on = nil
 	for _, e := range on {
 		delete(e.holds, h)
+		h.set.lookAgainLocked(e)
 	}
 	h.set.mu.Unlock()
 	for _, e := range on {

@@ -223,6 +223,69 @@ func TestSinceFollowsTheClockUpToHolds(t *testing.T) {
 	}
 }
 
+// TestHistoryEndsWithoutWrites: whatever kept history when the last change came, it ends soon after that is gone, though
+// nobody writes any more: a process that has ended, a hold, or that more was to be retained.
+func TestHistoryEndsWithoutWrites(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.clock = func() tvc.Time { return tvc.Time(time.Now().UnixMicro()) }
+		desc := collection.Desc{ID: u1, Shard: "u1", Name: "t", Retain: time.Hour}
+		set := w.open(t)
+		set.Start()
+		first := put(t, w, set, create(t, set, desc, 0), ints([3]int64{1, 1, 1}))
+		// reaches says whether a reader who comes after a while is promised the time.
+		reaches := func(at tvc.Time) bool {
+			t.Helper()
+			time.Sleep(3 * time.Second)
+			hold, err := set.Hold("another", u1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer hold.Release()
+			return hold.Since() <= tvc.Frontier(at)
+		}
+		if !reaches(first) {
+			t.Error("an hour was to be retained")
+		}
+		set.Retain(u1, 0)
+		if reaches(first) {
+			t.Error("a second was to be retained")
+		}
+
+		table, _ := set.Shard(u1)
+		hold, err := set.Hold("a reader", u1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := tvc.Time(hold.Since())
+		second := put(t, w, set, table, ints([3]int64{2, 2, 1}))
+		if !reaches(held) {
+			t.Error("what is held has gone")
+		}
+		hold.Release()
+		if reaches(held) || reaches(second-1) {
+			t.Error("what was held has not gone")
+		}
+
+		third := put(t, w, set, table, ints([3]int64{3, 3, 1}))
+		if err := set.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		set = w.open(t)
+		desc.Retain = 0
+		if _, err := set.Open(context.Background(), desc); err != nil {
+			t.Fatal(err)
+		}
+		set.Start()
+		if reaches(third - 1) {
+			t.Error("the process that waited for the end of history has ended")
+		}
+		if err := set.Close(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 func TestRetainIsPerCollectionAndBySetting(t *testing.T) {
 	w := newWorld()
 	if err := w.settings.Set("storage_retain_history", "5s"); err != nil {
