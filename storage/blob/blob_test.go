@@ -24,6 +24,7 @@ var stores = map[string]func(testing.TB) blob.Store{
 	"directory in memory": func(tb testing.TB) blob.Store {
 		return openDirectory(tb, "blob", vfs.NewMem())
 	},
+	"measured":       func(testing.TB) blob.Store { return blob.Measured(blob.NewMemory(), prometheus.NewRegistry()) },
 	"s3":             func(tb testing.TB) blob.Store { return openS3(tb, newFake(tb).url("bucket")) },
 	"s3 in a folder": func(tb testing.TB) blob.Store { return openS3(tb, newFake(tb).url("bucket/some/folder")) },
 }

@@ -74,7 +74,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 		o.Random = rand.Reader
 	}
 	c := &Client{
-		consensus: o.Consensus, blob: o.Blob, epoch: o.Epoch, log: o.Log, random: o.Random, wakeHook: o.Wake,
+		consensus: o.Consensus, blob: blob.Measured(o.Blob, o.Registry), epoch: o.Epoch, log: o.Log, random: o.Random, wakeHook: o.Wake,
 		settings: o.Settings, codec: codec,
 	}
 	c.metrics = newClientMetrics(o.Registry, func() float64 { return float64(c.cache.bytes()) })
@@ -362,7 +362,7 @@ func (c *Client) newKey() (tvc.FingerprintKey, error) {
 // delete removes an object that no state names and none ever will. If that fails, the sweep of the next process
 // finds it.
 func (c *Client) delete(ctx context.Context, key string) {
-	if err := c.metrics.failed("delete", c.blob.Delete(ctx, key)); err != nil {
+	if err := c.blob.Delete(ctx, key); err != nil {
 		if ctx.Err() == nil {
 			c.log.Warn("object could not be deleted", "object", key, "error", err)
 		}
@@ -424,7 +424,7 @@ func (c *Client) sweepShard(ctx context.Context, id ID, infos []blob.Info) (swep
 		if named[key] {
 			continue
 		}
-		if err := c.metrics.failed("delete", c.blob.Delete(ctx, key)); err != nil {
+		if err := c.blob.Delete(ctx, key); err != nil {
 			return swept, err
 		}
 		swept++

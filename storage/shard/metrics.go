@@ -20,14 +20,12 @@ type clientMetrics struct {
 	objectsPut, objectBytes     *prometheus.CounterVec // collection, origin
 	consensusBytes              *prometheus.CounterVec // collection, origin
 	inlineParts, inlineBytes    *prometheus.CounterVec // collection
-	objectErrors                *prometheus.CounterVec // op
-	objectsRead, readBytes      prometheus.Counter
 	cacheHits                   prometheus.Counter
 	objectsDeleted, objectsLost prometheus.Counter
 	compacted                   prometheus.Counter
 	compactions                 *prometheus.CounterVec // outcome
-	compactSeconds              prometheus.Histogram
-	putSeconds, getSeconds      prometheus.Histogram
+	compactSeconds              prometheus.Observer
+	putSeconds                  [origins]prometheus.Observer
 	fates                       fates
 	auditsFailed                prometheus.Counter
 
@@ -55,9 +53,6 @@ func newClientMetrics(r Registry, cacheBytes func() float64) *clientMetrics {
 		consensusBytes: vec("tributary_storage_consensus_bytes_total", "Bytes of entries committed to registers.", labels...),
 		inlineParts:    vec("tributary_storage_inline_parts_total", "Parts kept inline in a shard's state.", "collection"),
 		inlineBytes:    vec("tributary_storage_inline_bytes_total", "Bytes of parts kept inline in a shard's state.", "collection"),
-		objectErrors:   vec("tributary_storage_object_errors_total", "Calls of the blob store that failed: put, get or delete.", "op"),
-		objectsRead:    one("tributary_storage_objects_read_total", "Objects read from the blob store."),
-		readBytes:      one("tributary_storage_object_read_bytes_total", "Bytes of objects read from the blob store."),
 		cacheHits:      one("tributary_storage_cache_hits_total", "Parts that were read from the cache."),
 		objectsDeleted: one("tributary_storage_objects_deleted_total", "Objects deleted since no reader can reach them."),
 		objectsLost:    one("tributary_storage_objects_swept_total", "Objects that an earlier process left unlinked."),
@@ -65,9 +60,11 @@ func newClientMetrics(r Registry, cacheBytes func() float64) *clientMetrics {
 		compactions: vec("tributary_storage_compactions_total",
 			"Compactions that ended, by outcome: applied; refused, the batches having changed meanwhile; failed.", "outcome"),
 	}
-	m.putSeconds = histogram(r, "tributary_storage_object_put_seconds", "How long putting an object took.")
-	m.getSeconds = histogram(r, "tributary_storage_object_get_seconds", "How long reading an object took.")
-	m.compactSeconds = histogram(r, "tributary_storage_compaction_seconds", "How long a compaction took.")
+	putSeconds := histogram(r, "tributary_storage_object_put_seconds", "How long putting an object took.", "origin")
+	for o := range origins {
+		m.putSeconds[o] = putSeconds.WithLabelValues(o.String())
+	}
+	m.compactSeconds = histogram(r, "tributary_storage_compaction_seconds", "How long a compaction took.").WithLabelValues()
 	r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "tributary_storage_cache_bytes", Help: "Bytes of decoded parts kept."}, cacheBytes))
 	m.fates = newFates(
@@ -112,14 +109,15 @@ func (f *fates) count(what fate, p *partRef) {
 	}
 }
 
-func histogram(r Registry, name, help string) prometheus.Histogram {
-	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 16)})
+func histogram(r Registry, name, help string, labels ...string) *prometheus.HistogramVec {
+	h := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(100e-6, 2, 16)}, labels)
 	r.MustRegister(h)
 	return h
 }
 
 // timed gives a function that observes the time since.
-func timed(h prometheus.Histogram) func() {
+func timed(h prometheus.Observer) func() {
 	began := time.Now()
 	return func() { h.Observe(time.Since(began).Seconds()) }
 }
@@ -182,14 +180,6 @@ func (m *shardMetrics) committed(o Origin, bytes int, inline inlineCount) {
 	m.consensus[o].Add(float64(bytes))
 	m.inline.Add(float64(inline.parts))
 	m.inlineBytes.Add(float64(inline.bytes))
-}
-
-// failed counts a call of the blob store that failed, and gives its error on.
-func (m *clientMetrics) failed(op string, err error) error {
-	if err != nil {
-		m.objectErrors.WithLabelValues(op).Inc()
-	}
-	return err
 }
 
 // compaction observes a compaction from its begin to its end.

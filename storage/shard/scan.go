@@ -326,14 +326,10 @@ func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, erro
 		}
 		d.blocks, d.size = []*vec.Block{b}, int64(b.Size())
 	} else {
-		took := timed(c.metrics.getSeconds)
 		data, err := c.blob.Get(ctx, partKey(s.id, p.object))
-		took()
-		if c.metrics.failed("get", err) != nil {
+		if err != nil {
 			return nil, err
 		}
-		c.metrics.objectsRead.Inc()
-		c.metrics.readBytes.Add(float64(len(data)))
 		if d.object, err = c.codec.Open(data); err != nil {
 			return nil, fmt.Errorf("%s: %w", p.describe(s.id), err)
 		}

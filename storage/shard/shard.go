@@ -261,10 +261,10 @@ func IsRefusedByServer(err error) bool {
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
-	took := timed(s.client.metrics.putSeconds)
+	took := timed(s.client.metrics.putSeconds[origin])
 	err := s.client.blob.Put(ctx, key, data)
 	took()
-	if s.client.metrics.failed("put", err) != nil {
+	if err != nil {
 		return fmt.Errorf("write shard %s: %w", s.id, err)
 	}
 	s.metrics.Load().objectPut(origin, len(data))

@@ -109,6 +109,71 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	x.p.Stop(t)
 }
 
+// TestObjectCallsAreCounted: each kind of call, those that fail too, and puts by whose work they are.
+func TestObjectCallsAreCounted(t *testing.T) {
+	ctx := context.Background()
+	disk := storagetest.NewDisk()
+	x := newTable(t, disk)
+	fail := func(op string) {
+		x.p.Faults.Follow(func(c storagetest.Call) storagetest.Verdict {
+			if c.Op == op {
+				return storagetest.Fail
+			}
+			return storagetest.Pass
+		})
+	}
+	want := func(when string, calls, errors map[string]float64) {
+		t.Helper()
+		for op, n := range calls {
+			for name, v := range map[string]float64{"calls_total": n, "seconds": n, "errors_total": errors[op]} {
+				if got := x.p.Registry.Sum("tributary_storage_object_"+name, "op", op); got != v {
+					t.Errorf("%s: object_%s of %s is %v, not %v", when, name, op, got, v)
+				}
+			}
+		}
+	}
+	x.add(0, 10_000, true)
+	x.add(10_000, 10_000, true)
+	for range 200 {
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1})
+	}
+	if _, err := x.sh.Maintain(ctx, x.p.Submit); err != nil {
+		t.Fatal(err)
+	}
+	want("written", map[string]float64{"put": 3, "delete": 0, "list": 0}, nil)
+	fail("delete")
+	if err := x.sh.CompactAll(ctx, x.p.Submit); err != nil {
+		t.Fatal(err)
+	}
+	if err := x.p.Maintain(ctx, x.sh); err != nil {
+		t.Fatal(err)
+	}
+	want("compacted", map[string]float64{"put": 4, "delete": 2, "list": 0}, map[string]float64{"delete": 2})
+	for origin, puts := range map[string]float64{"append": 2, "compaction": 1, "rollup": 1} {
+		if got := x.p.Registry.Sum("tributary_storage_object_put_seconds", "origin", origin); got != puts {
+			t.Errorf("%v puts of %s, not %v", got, origin, puts)
+		}
+	}
+
+	x = x.again(disk)
+	want("opened", map[string]float64{"get": 1, "put": 0, "delete": 0, "list": 0}, nil)
+	fail("get")
+	if _, err := x.scan(shard.ScanOptions{}); err == nil {
+		t.Error("nothing failed")
+	}
+	fail("list")
+	if _, err := x.p.Set.Client().Sweep(ctx); err == nil {
+		t.Error("nothing failed")
+	}
+	want("failed", map[string]float64{"get": 2, "put": 0, "delete": 0, "list": 1}, map[string]float64{"get": 1, "list": 1})
+	fail("")
+	if n, err := x.p.Set.Client().Sweep(ctx); n != 2 || err != nil {
+		t.Errorf("%d objects were swept: %v", n, err)
+	}
+	want("swept", map[string]float64{"get": 2, "put": 0, "delete": 2, "list": 2}, map[string]float64{"get": 1, "list": 1})
+	x.p.Stop(t)
+}
+
 // TestAllMetricsAreInTheDocs: the page lists every metric of storage with its labels, and no other.
 func TestAllMetricsAreInTheDocs(t *testing.T) {
 	p, err := storagetest.NewDisk().Open(t, storagetest.Options{})
