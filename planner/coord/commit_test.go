@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -300,6 +302,75 @@ func TestReadsThatOverlapLetHistoryGo(t *testing.T) {
 			t.Errorf("%s holds the table at %v, before %v", h.Owner, h.Since, early)
 		}
 	}
+}
+
+// TestWhatIsReadStaysReadable: a transaction reads a table, a view of it and an index at one time, and still does when all of it
+// has been changed and merged many times, though no history is retained; when it has ended, what it read goes.
+// Of what must be kept, this is: a read is at a time at which what it reads is held, to its end.
+func TestWhatIsReadStaysReadable(t *testing.T) {
+	s := start(t, bootOptions{})
+	writer, reader := s.connect(), s.connect()
+	writer.must(t, "ALTER SYSTEM SET storage_retain_history = '0s'", "CREATE TABLE t (a int, b int)",
+		"CREATE MATERIALIZED VIEW v AS SELECT sum(b) AS s FROM t", "CREATE INDEX i ON t (a)", "INSERT INTO t VALUES (1, 10), (2, 20)")
+	queries := map[string][]string{"SELECT b FROM t WHERE a = 2": {"20"}, "SELECT s FROM v": {"30"},
+		"SELECT t.b, v.s FROM t, v": {"10|30", "20|30"}}
+	plan := writer.must(t, "EXPLAIN SELECT b FROM t WHERE a = 2")
+	if !strings.Contains(strings.Join(plan, "\n"), "materialize.public.i") {
+		t.Fatalf("the index is not read:\n%s", strings.Join(plan, "\n"))
+	}
+	reads := func() {
+		t.Helper()
+		for sql, want := range queries {
+			reader.want(t, sql, slices.Clone(want)...)
+		}
+	}
+	passes := func() {
+		t.Helper()
+		for range 3 {
+			s.clock.add(5_000_000)
+			writer.must(t, "UPDATE t SET b = b + 1", "SELECT s FROM v", "SELECT b FROM t WHERE a = 2")
+		}
+		for _, name := range []string{"t", "v"} {
+			if err := s.shard(name).CompactAll(context.Background(), s.submit); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	reader.must(t, "BEGIN")
+	reads()
+	ids := []tvc.ID{s.item("t").ID, s.item("v").ID, s.item("i").ID}
+	r, err := s.coord.Read(context.Background(), ids, coord.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := r.At()
+	passes()
+	reads()
+	again := func() error {
+		late, err := s.coord.Read(context.Background(), ids, coord.ReadOptions{AsOf: &at})
+		if err == nil {
+			late.Release()
+		}
+		return err
+	}
+	if err := again(); err != nil {
+		t.Errorf("what is held at %d cannot be read there: %v", at, err)
+	}
+	for _, name := range []string{"t", "v"} {
+		if since := s.shard(name).Since(); since > tvc.Frontier(at) {
+			t.Errorf("the since of %s is %v, and it is held at %d", name, since, at)
+		}
+	}
+	reader.must(t, "COMMIT")
+	r.Release()
+	passes()
+	checkError(t, "a read of what nobody holds", again(), "55000", "no longer readable")
+}
+
+// submit commits an operation by itself.
+func (s *server) submit(ctx context.Context, op shard.Op) (*shard.Refusal, error) {
+	out, err := s.coord.Set().Group().Do(ctx, txn.Unit{Ops: []shard.Op{op}})
+	return out.Refused, err
 }
 
 // TestWhoWaitsCanBeCancelled: a transaction in the commit line, and DDL in its line, can be given up while those before
