@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
@@ -114,4 +115,47 @@ func TestPanicOfALaneKeepsItsStack(t *testing.T) {
 		}
 	}()
 	_ = tick(d, src, ints(4))
+}
+
+// slow is a sink of which one share does not end.
+type slow struct {
+	counts
+	end      chan struct{}
+	absorbed [4]atomic.Int64
+}
+
+func (s *slow) Absorb(lane *Lane, w, port int, b *vec.Block) {
+	if w == 3 {
+		<-s.end
+	}
+	s.counts.Absorb(lane, w, port, b)
+	s.absorbed[w].Add(int64(b.Len))
+}
+
+// TestATickEndsWhenAllSharesHave: while one share has not done its part a tick has not ended, though the others are done.
+// Of what must be kept, this is: that a tick is over is the proof that every worker has done its part.
+func TestATickEndsWhenAllSharesHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &slow{counts: counts{tb: t}, end: make(chan struct{})}
+		d := New(4, &Scheduler{procs: 4})
+		src := d.Source(oneInt)
+		d.Operator(nil, []Port{{From: src, Route: ByRow()}}, nil, sink)
+		ended := make(chan error, 1)
+		go func() { ended <- tick(d, src, ints(1)) }()
+		synctest.Wait()
+		for w := range sink.absorbed {
+			if got := sink.absorbed[w].Load(); (got > 0) != (w != 3) {
+				t.Errorf("share %d has absorbed %d rows", w, got)
+			}
+		}
+		select {
+		case err := <-ended:
+			t.Errorf("the tick has ended, %v, before one of its shares", err)
+		default:
+		}
+		close(sink.end)
+		if err := <-ended; err != nil || sink.rows.Load() != RoundRows {
+			t.Errorf("%d rows came, %v", sink.rows.Load(), err)
+		}
+	})
 }
