@@ -58,7 +58,7 @@ var folders = []folder{
 			{room: "blob", only: "cmd/"}, {room: "consensus", only: "cmd/"},
 		},
 		rooms: []room{
-			{name: "tvc", floor: 2}, {name: "blob", floor: 2}, {name: "consensus", floor: 2},
+			{name: "tvc", floor: 2}, {name: "meter", floor: 2}, {name: "blob", floor: 2}, {name: "consensus", floor: 2},
 			{name: "part", floor: 3}, {name: "oracle", floor: 3},
 			{name: "shard", floor: 4},
 			{name: "txn", floor: 5},

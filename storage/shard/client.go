@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-db/tributary/sql/settings"
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/meter"
 	"github.com/tributary-db/tributary/storage/part"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -30,7 +31,7 @@ type ClientOptions struct {
 	// Settings has the values of Settings(); it may not be nil.
 	Settings *settings.Set
 	// Registry takes the metrics; it may not be nil.
-	Registry Registry
+	Registry meter.Registry
 	// Log takes what only an operator can act on; nil means slog.Default().
 	Log *slog.Logger
 	// Random keys fingerprints; nil means crypto/rand.Reader.
@@ -50,7 +51,7 @@ type Client struct {
 	wakeHook  func(*Shard)
 	settings  *settings.Set
 	codec     *part.Codec
-	metrics   *clientMetrics
+	metrics   *meter.Meter
 	cache     cache
 	tokens    atomic.Uint64
 	objects   atomic.Uint64
@@ -77,9 +78,9 @@ func NewClient(o ClientOptions) (*Client, error) {
 		consensus: o.Consensus, blob: blob.Measured(o.Blob, o.Registry), epoch: o.Epoch, log: o.Log, random: o.Random, wakeHook: o.Wake,
 		settings: o.Settings, codec: codec,
 	}
-	c.metrics = newClientMetrics(o.Registry, func() float64 { return float64(c.cache.bytes()) })
+	c.metrics = meter.New(o.Registry, c.cache.bytes)
 	c.mu.shards = map[ID]*Shard{}
-	o.Registry.MustRegister(newShapes(c))
+	c.metrics.Show(o.Registry, c.shapes)
 	return c, nil
 }
 
@@ -181,10 +182,10 @@ func label(id ID, name string) string {
 }
 
 // Rename changes the name that labels the shard's metrics.
-func (s *Shard) Rename(name string) { s.metrics.Store(s.client.metrics.shard(label(s.id, name))) }
+func (s *Shard) Rename(name string) { s.metrics.Store(s.client.metrics.Collection(label(s.id, name))) }
 
 // EndMetrics ends the metrics that are labelled with a name.
-func (c *Client) EndMetrics(name string) { c.metrics.forget(name) }
+func (c *Client) EndMetrics(name string) { c.metrics.Forget(name) }
 
 // IsOpen says whether the process has a handle on the shard. That on a sealed one goes when nobody reads it any more
 // and what it leaves behind is cleaned up.
@@ -368,7 +369,7 @@ func (c *Client) delete(ctx context.Context, key string) {
 		}
 		return
 	}
-	c.metrics.objectsDeleted.Inc()
+	c.metrics.Deleted.Inc()
 }
 
 // Sweep deletes the objects that earlier processes have put and no state names: what a crash leaves between
@@ -394,7 +395,7 @@ func (c *Client) Sweep(ctx context.Context) (swept int, err error) {
 		}
 		at = end
 	}
-	c.metrics.objectsLost.Add(float64(swept))
+	c.metrics.Swept.Add(float64(swept))
 	return swept, nil
 }
 

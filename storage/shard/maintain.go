@@ -156,7 +156,7 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 	}
 	old := st.batches[from:to]
 	outcome := "failed"
-	ended := s.client.metrics.compaction()
+	ended := s.client.metrics.Compacting()
 	defer func() { ended(outcome) }()
 	m := &compaction{sh: s, since: since, scan: &Scan{
 		sh: s, state: st, schema: st.schema(), kinds: st.schema().Kinds(), batches: old,
@@ -188,7 +188,7 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 		return nil
 	}
 	outcome = "applied"
-	s.client.metrics.compacted.Add(float64(written.totals.Rows))
+	s.client.metrics.CompactedRows.Add(float64(written.totals.Rows))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/meter"
 	"github.com/tributary-db/tributary/storage/part"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -35,8 +36,8 @@ type Scan struct {
 	project []int
 	// skipped are the parts that have nothing that is wanted.
 	skipped map[*partRef]bool
-	// fates counts what is read; nil for compactions.
-	fates *fates
+	// meter counts what is read; nil for compactions.
+	meter *meter.Meter
 	// Updates of these batches at times in [from, to) are given; with times if timed.
 	batches  []*batch
 	from, to tvc.Frontier
@@ -75,7 +76,7 @@ func (sc *Scan) begin(ctx context.Context, o ScanOptions, readable func(*state) 
 		return nil, fmt.Errorf("read shard %s from %v to %v: %w", sc.sh.id, sc.from, sc.to, err)
 	}
 	sc.state, sc.schema, sc.kinds = st, st.schema(), st.schema().Kinds()
-	sc.batches, sc.to, sc.fates = st.batches, min(sc.to, st.upper), &sc.sh.client.metrics.fates
+	sc.batches, sc.to, sc.meter = st.batches, min(sc.to, st.upper), sc.sh.client.metrics
 	if err := sc.open(ctx, o); err != nil {
 		sc.Close()
 		return nil, fmt.Errorf("read shard %s: %w", sc.sh.id, err)
@@ -287,7 +288,7 @@ func (sc *Scan) runOf(parts []*partRef) part.Run {
 				if d, err = sc.sh.read(ctx, sc.state, parts[at]); err != nil {
 					return nil, err
 				}
-				sc.fates.count(fateRead, parts[at])
+				sc.meter.Met(meter.Read, parts[at].bytes())
 				block = 0
 			}
 			p := parts[at]
@@ -315,7 +316,7 @@ func (p *partRef) describe(id ID) string {
 func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, error) {
 	c := s.client
 	if d := c.cache.get(p.slot); d != nil {
-		c.metrics.cacheHits.Inc()
+		c.metrics.CacheHits.Inc()
 		return d, nil
 	}
 	d := &decoded{}

@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
+	"github.com/tributary-db/tributary/storage/meter"
 	"github.com/tributary-db/tributary/storage/part"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
@@ -23,9 +24,9 @@ type Shard struct {
 	// now is the newest durable state; written under mu.
 	now     atomic.Pointer[state]
 	bound   atomic.Pointer[func(upper tvc.Frontier) tvc.Frontier]
-	metrics atomic.Pointer[shardMetrics]
+	metrics atomic.Pointer[meter.Collection]
 	// work is what was done for it, whatever its name was.
-	work [origins]work
+	work [meter.Origins]work
 
 	// maintaining and compacting let one goroutine at a time do each.
 	maintaining, compacting sync.Mutex
@@ -52,7 +53,7 @@ func newShard(c *Client, id ID, name string, s *state) *Shard {
 	sh := &Shard{id: id, client: c, key: s.key}
 	sh.mu.watchers = map[*watcher]bool{}
 	sh.mu.pins = map[consensus.Version]int{}
-	sh.metrics.Store(c.metrics.shard(name))
+	sh.metrics.Store(c.metrics.Collection(name))
 	sh.now.Store(s)
 	return sh
 }
@@ -261,13 +262,13 @@ func IsRefusedByServer(err error) bool {
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
-	took := timed(s.client.metrics.putSeconds[origin])
+	took := s.client.metrics.Putting(origin)
 	err := s.client.blob.Put(ctx, key, data)
 	took()
 	if err != nil {
 		return fmt.Errorf("write shard %s: %w", s.id, err)
 	}
-	s.metrics.Load().objectPut(origin, len(data))
+	s.metrics.Load().Put(origin, len(data))
 	s.work[origin].objects.Add(1)
 	return nil
 }

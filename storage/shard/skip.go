@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/meter"
 	"github.com/tributary-db/tributary/storage/part"
 )
 
@@ -59,7 +60,7 @@ func (sc *Scan) leaveOut(ctx context.Context, p *partRef, f Filter) error {
 		sc.skipped = map[*partRef]bool{}
 	}
 	sc.skipped[p] = true
-	sc.fates.count(fateSkipped, p)
+	sc.meter.Met(meter.Skipped, p.bytes())
 	if int64(p.object.hash()%100) < auditPercent.Get(sc.sh.client.settings) {
 		return sc.audit(ctx, p, f)
 	}
@@ -106,9 +107,9 @@ const unknownNulls = 1 << 62
 
 // audit reads a part that is left out. That counts as audited, not as read.
 func (sc *Scan) audit(ctx context.Context, p *partRef, f Filter) error {
-	sc.fates.count(fateAudited, p)
+	sc.meter.Met(meter.Audited, p.bytes())
 	once := *sc
-	once.fates = nil
+	once.meter = nil
 	next := once.runOf([]*partRef{p})
 	for {
 		b, err := next(ctx)
@@ -116,7 +117,7 @@ func (sc *Scan) audit(ctx context.Context, p *partRef, f Filter) error {
 			return err
 		}
 		if f.Wants(b) {
-			sc.sh.client.metrics.auditsFailed.Inc()
+			sc.sh.client.metrics.AuditsFailed.Inc()
 			return fmt.Errorf("%s: %w", p.describe(sc.sh.id), ErrStatistics)
 		}
 	}

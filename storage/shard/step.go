@@ -195,7 +195,7 @@ func (c *Client) Install(u Evaluated) {
 		} else {
 			wants = sh.install(e.state)
 		}
-		sh.metrics.Load().committed(e.origin, e.bytes, e.inline)
+		sh.metrics.Load().Committed(e.origin, e.bytes, e.inline.parts, e.inline.bytes)
 		sh.work[e.origin].consensusBytes.Add(int64(e.bytes))
 		if wants {
 			c.wake(sh)

@@ -12,35 +12,10 @@ import (
 	"github.com/tributary-db/tributary/sql/invariants"
 	"github.com/tributary-db/tributary/sql/types"
 	"github.com/tributary-db/tributary/sql/vec"
+	"github.com/tributary-db/tributary/storage/meter"
 	"github.com/tributary-db/tributary/storage/part"
 	"github.com/tributary-db/tributary/storage/tvc"
 )
-
-// Origin says whose work something is, in metrics.
-type Origin uint8
-
-const (
-	// OriginAppend is what appends (and other operations of clients) bring.
-	OriginAppend Origin = iota
-	// OriginCompaction is what compaction rewrites.
-	OriginCompaction
-	// OriginRollup is whole states, and the entries that name them.
-	OriginRollup
-
-	origins
-)
-
-func (o Origin) String() string {
-	switch o {
-	case OriginAppend:
-		return "append"
-	case OriginCompaction:
-		return "compaction"
-	case OriginRollup:
-		return "rollup"
-	}
-	return fmt.Sprintf("origin(%d)", uint8(o))
-}
 
 const (
 	// partBytes is the size at which rows become an object: large enough that putting it costs little beside
@@ -289,7 +264,7 @@ func pieces(rows *vec.Block) []*vec.Block {
 // Finish gives what was written; the writer is used up. After an error, what had been put is deleted.
 func (w *Writer) Finish(ctx context.Context) (*Written, error) {
 	err := w.flush(ctx, true)
-	put := stopwatch(&w.out.putWait)
+	put := meter.Stopwatch(&w.out.putWait)
 	w.puts.Wait()
 	put()
 	if err = errors.Join(err, w.failed()); err != nil {
