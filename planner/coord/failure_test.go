@@ -166,6 +166,7 @@ func TestStorageErrorsHaveCodes(t *testing.T) {
 		{fmt.Errorf("get object u1/p1-1: %w", &net.OpError{Op: "dial", Err: errors.New("refused")}), pgerr.IOError},
 		{fmt.Errorf("put object u1/p1-1: %w", &blob.ServerError{Bucket: "b", Endpoint: "https://s3", Err: errors.New("denied")}), pgerr.IOError},
 		{fmt.Errorf("get object u1/p1-1: %w", &blob.ServerError{Bucket: "b", Endpoint: "https://s3", Err: blob.ErrCorrupt}), pgerr.DataCorrupted},
+		{fmt.Errorf("commit: %w", &consensus.ServerError{Cause: context.DeadlineExceeded}), pgerr.IOError},
 		{fmt.Errorf("object u1/p1-1: %w", shard.ErrCorrupt), pgerr.DataCorrupted},
 		{fmt.Errorf("object u1/p1-1: %w", shard.ErrStatistics), pgerr.InternalError},
 		{errors.New("something else"), pgerr.InternalError},

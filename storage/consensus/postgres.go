@@ -1,6 +1,7 @@
 package consensus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,21 +26,30 @@ import (
 // From COMMIT on only PostgreSQL's own answer tells; without it the outcome is unknown, until the locks of the same
 // registers are had again: by then the old transaction has ended, one way or the other.
 type Postgres struct {
-	pool *pgxpool.Pool
+	pool     *pgxpool.Pool
+	patience time.Duration
 }
 
 // PostgresOptions says how a database is opened.
 type PostgresOptions struct {
 	// Log takes what an operator should know; nil means slog.Default().
 	Log *slog.Logger
+	// Patience is for how long a call that has changed nothing begins anew while PostgreSQL answers nothing at all; 0 means
+	// 30 seconds.
+	Patience time.Duration
 }
 
 const (
-	// attemptTimeout bounds one try at a call: a network that swallows packets answers nothing for ever.
-	attemptTimeout = 30 * time.Second
+	// attemptTimeout bounds one try at a call: a network that swallows packets answers nothing for ever. It is longer
+	// than idleInTransaction, whose end the locks of a process that was stopped wait for.
+	attemptTimeout = 15 * time.Second
 	// idleInTransaction ends, on the server, the transaction of a process that was stopped or cut off while it held
 	// locks: its successor waits for them. Between two messages of one transaction a live process takes microseconds.
 	idleInTransaction = 10 * time.Second
+	// connectTimeout bounds how long a connection may take to be made, unless the URL says so (connect_timeout).
+	connectTimeout = 5 * time.Second
+	// defaultPatience is PostgresOptions.Patience.
+	defaultPatience = 30 * time.Second
 	// attempts bounds how often a call that has changed nothing begins anew. With pauses that double from
 	// firstPause to lastPause that is about five seconds: a restart of PostgreSQL.
 	attempts   = 12
@@ -68,12 +78,15 @@ func OpenPostgres(ctx context.Context, url string, o PostgresOptions) (*Postgres
 		cfg.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	cfg.MaxConns = max(cfg.MaxConns, poolSize, int32(runtime.GOMAXPROCS(0)))
+	if cfg.ConnConfig.ConnectTimeout == 0 {
+		cfg.ConnConfig.ConnectTimeout = connectTimeout
+	}
 	cfg.AfterConnect = prepareSession
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open consensus store: %w", err)
 	}
-	p := &Postgres{pool: pool}
+	p := &Postgres{pool: pool, patience: cmp.Or(o.Patience, defaultPatience)}
 	if err := p.makeTables(ctx, o.Log); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("open consensus store at %s: %w", where(cfg), err)
@@ -86,17 +99,23 @@ func where(cfg *pgxpool.Config) string {
 	return fmt.Sprintf("%s:%d/%s", cfg.ConnConfig.Host, cfg.ConnConfig.Port, cfg.ConnConfig.Database)
 }
 
-// prepareSession sees to it that a COMMIT that is answered is durable, whatever the database's default is: a stronger
-// setting stays. It is a query and not a parameter of the connection since poolers refuse parameters they do not know.
+// sessionSettings are what a session of ours runs with, whatever the database's or the role's defaults are. A call's time is
+// bounded here, where it is known whether to try again, and not by a timeout that is meant for others.
+const sessionSettings = `SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES
+		('lock_timeout', '0'), ('transaction_timeout', '0'), ('idle_session_timeout', '0'),
+		('idle_in_transaction_session_timeout', '%d')
+	) AS ours(name, value) USING (name)
+	UNION ALL SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`
+
+// prepareSession sees to it that a COMMIT that is answered is durable, whatever the database's default is (a stronger
+// setting stays), and that nothing but we ends a session. It is a query and not parameters of the connection since poolers
+// refuse parameters they do not know, and so does a PostgreSQL that is older than they are.
 func prepareSession(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, `SELECT set_config('synchronous_commit', 'on', false)
-		WHERE current_setting('synchronous_commit') = 'off'`)
-	if err != nil {
-		return fmt.Errorf("set synchronous_commit: %w", err)
-	}
-	_, err = c.Exec(ctx, fmt.Sprintf("SET idle_in_transaction_session_timeout = %d", idleInTransaction.Milliseconds()))
-	if err != nil {
-		return fmt.Errorf("set idle_in_transaction_session_timeout: %w", err)
+	// First, and by itself: it holds for what comes after.
+	for _, sql := range [...]string{"SET statement_timeout = 0", fmt.Sprintf(sessionSettings, idleInTransaction.Milliseconds())} {
+		if _, err := c.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("set the parameters of a session: %w", err)
+		}
 	}
 	return nil
 }
@@ -158,38 +177,64 @@ func (p *Postgres) Close() error {
 	return nil
 }
 
+// ServerError says that PostgreSQL refused a call, or could not be reached, and went on so when it was tried again.
+type ServerError struct {
+	// Cause is hidden from errors.Is: that a try of ours has timed out is not that the caller's time is up.
+	Cause error
+}
+
+func (e *ServerError) Error() string { return "PostgreSQL: " + e.Cause.Error() }
+
 // retry does something on a connection, again as long as it is certain that it changed nothing and another
 // try may go better.
 func (p *Postgres) retry(ctx context.Context, do func(context.Context, *pgx.Conn) error) error {
+	patient, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
 	pause := firstPause
 	for try := 1; ; try++ {
 		again, err := p.attempt(ctx, do)
-		if err == nil || !again || try == attempts || ctx.Err() != nil {
-			return err
+		if err == nil || !again || try == attempts || patient.Err() != nil {
+			return told(ctx, err)
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-ctx.Done():
+		case <-patient.Done():
 			timer.Stop()
-			return err
+			return told(ctx, err)
 		}
 		pause = min(2*pause, lastPause)
 	}
 }
 
+// told is what a call gives of the error of its last try.
+func told(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrIndeterminate) || errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	return &ServerError{Cause: err}
+}
+
 // attempt is one try, and says whether another one may go better. A connection that comes back inside a transaction is
 // closed by the pool.
 func (p *Postgres) attempt(ctx context.Context, do func(context.Context, *pgx.Conn) error) (again bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, attemptTimeout)
+	trying, cancel := context.WithTimeout(ctx, attemptTimeout)
 	defer cancel()
-	c, err := p.pool.Acquire(ctx)
+	c, err := p.pool.Acquire(trying)
 	if err != nil {
-		return transient(err, true), err
+		return transient(err, true), unanswered(ctx, trying, err)
 	}
 	defer c.Release()
-	err = do(ctx, c.Conn())
-	return err != nil && transient(err, c.Conn().IsClosed()), err
+	err = do(trying, c.Conn())
+	return err != nil && transient(err, c.Conn().IsClosed()), unanswered(ctx, trying, err)
+}
+
+// unanswered says of a try that its own time was up, not its caller's.
+func unanswered(ctx, trying context.Context, err error) error {
+	if err == nil || trying.Err() == nil || ctx.Err() != nil {
+		return err
+	}
+	return fmt.Errorf("no answer within %v: %w", attemptTimeout, err)
 }
 
 // transient says whether a call that failed, and maybe lost its connection, may go better on another one, or at another
@@ -204,8 +249,9 @@ func transient(err error, lost bool) bool {
 	}
 	switch pg.Code {
 	case "40001", "40P01", // serialization_failure, deadlock_detected
-		"55P03",                                     // lock_not_available
-		"25P03",                                     // idle_in_transaction_session_timeout
+		"55P03",          // lock_not_available
+		"25P03", "57P05", // idle_in_transaction_session_timeout, idle_session_timeout
+		"57014",                                     // query_canceled, by somebody else than us
 		"57P01", "57P02", "57P03", "53300", "25006", // a server that ends, starts, is full, or has become a standby
 		"23505", "42P07": // two processes make the tables at once
 		return true
@@ -225,18 +271,33 @@ func (p *Postgres) Head(ctx context.Context, key string) (Versioned, error) {
 	}
 	var out Versioned
 	err := p.retry(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		var head int64
+		var last *int64
 		out = Versioned{}
-		err := c.QueryRow(ctx, `SELECT version, data FROM tributary_entries
-			WHERE key = $1 ORDER BY version DESC LIMIT 1`, key).Scan(&out.Version, &out.Data)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
+		err := c.QueryRow(ctx, `SELECT coalesce((SELECT head FROM tributary_registers WHERE key = $1), 0), version, data
+			FROM (SELECT) AS one LEFT JOIN (SELECT version, data FROM tributary_entries
+				WHERE key = $1 ORDER BY version DESC LIMIT 1) AS last ON true`, key).Scan(&head, &last, &out.Data)
+		if err != nil {
+			return err
 		}
-		return err
+		if last != nil {
+			out.Version = Version(*last)
+		}
+		if out.Version != Version(head) {
+			return damagedRegister(key, head, int64(out.Version))
+		}
+		return nil
 	})
 	if err != nil {
 		return Versioned{}, fmt.Errorf("read register %s: %w", key, err)
 	}
 	return out, nil
+}
+
+// damagedRegister says that the tables do not fit together: one of them was changed by somebody else.
+func damagedRegister(key string, head, last int64) error {
+	return fmt.Errorf("%w: in PostgreSQL, register %s is at version %d in tributary_registers, but its last entry in tributary_entries "+
+		"has version %d", ErrCorrupt, key, head, last)
 }
 
 // Scan implements Store.
@@ -357,18 +418,25 @@ func commitUnits(ctx context.Context, c *pgx.Conn, keys []string, units []Unit) 
 }
 
 // lockRegisters begins a transaction, locks registers and gives the versions of their heads, all in one message. A
-// register without a row gets one first, lest two transactions find it absent and both write its first entry.
+// register without a row gets one first, lest two transactions find it absent and both write its first entry. It refuses
+// registers whose last entry is not that of their head, lest something is written on top of what is gone. That is asked by
+// a statement of its own, whose snapshot is newer than the locks.
 func lockRegisters(ctx context.Context, c *pgx.Conn, keys []string) (map[string]Version, error) {
 	heads := make(map[string]Version, len(keys))
 	var b pgx.Batch
 	b.Queue("BEGIN ISOLATION LEVEL READ COMMITTED")
 	b.Queue(`INSERT INTO tributary_registers SELECT key, 0 FROM unnest($1::text[]) WITH ORDINALITY AS k(key, n)
 		ORDER BY n ON CONFLICT DO NOTHING`, keys)
-	b.Queue(`SELECT key, head FROM tributary_registers WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`, keys).
+	b.Queue(`SELECT FROM tributary_registers WHERE key = ANY ($1::text[]) ORDER BY key FOR UPDATE`, keys)
+	b.Queue(`SELECT key, head, coalesce((SELECT max(version) FROM tributary_entries AS e WHERE e.key = r.key), 0)
+		FROM tributary_registers AS r WHERE key = ANY ($1::text[]) ORDER BY key`, keys).
 		Query(func(rows pgx.Rows) error {
 			var key string
-			var head int64
-			_, err := pgx.ForEachRow(rows, []any{&key, &head}, func() error {
+			var head, last int64
+			_, err := pgx.ForEachRow(rows, []any{&key, &head, &last}, func() error {
+				if head != last {
+					return damagedRegister(key, head, last)
+				}
 				heads[key] = Version(head)
 				return nil
 			})

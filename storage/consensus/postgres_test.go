@@ -286,11 +286,91 @@ func TestPostgresIsDurableWhateverTheDatabaseSays(t *testing.T) {
 	}
 }
 
-// TestPostgresAStoppedProcessHoldsNobodyUp: locks of a process that was stopped in the middle of a commit are let go.
-func TestPostgresAStoppedProcessHoldsNobodyUp(t *testing.T) {
-	s := openPostgres(t, newSchema(t))
-	if got := s.Setting(t, "idle_in_transaction_session_timeout"); got != "10s" {
-		t.Error(got)
+// TestPostgresKeepsItsOwnTimeouts: those that a database or a role has for its sessions are not the store's. Locks of a process
+// that was stopped in the middle of a commit are let go.
+func TestPostgresKeepsItsOwnTimeouts(t *testing.T) {
+	s := openPostgres(t, newSchema(t)+"&statement_timeout=9000&lock_timeout=9000&idle_session_timeout=9000&idle_in_transaction_session_timeout=9000")
+	for name, want := range map[string]string{"statement_timeout": "0", "lock_timeout": "0", "idle_session_timeout": "0",
+		"idle_in_transaction_session_timeout": "10s"} {
+		if got := s.Setting(t, name); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+	}
+}
+
+// TestPostgresGoesOnWhenCancelled: a statement that somebody cancels has done nothing, and is tried again.
+func TestPostgresGoesOnWhenCancelled(t *testing.T) {
+	at := newSchema(t)
+	s, other, admin := openPostgres(t, at+"&application_name=cancelled"), connect(t, at), connect(t, at)
+	commit(t, s, consensus.Unit{put("a", 0, "a1")})
+	run(t, other, "BEGIN; SELECT FROM tributary_registers FOR UPDATE")
+	committed := make(chan error, 1)
+	go func() {
+		_, err := s.Commit(context.Background(), []consensus.Unit{{put("a", 1, "a2")}})
+		committed <- err
+	}()
+	for cancelled := false; !cancelled; {
+		err := admin.QueryRow(t.Context(), `SELECT coalesce(bool_or(pg_cancel_backend(pid)), false) FROM pg_stat_activity
+			WHERE application_name = 'cancelled' AND wait_event_type = 'Lock'`).Scan(&cancelled)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, other, "COMMIT")
+	if err := <-committed; err != nil {
+		t.Error(err)
+	}
+	if h := head(t, s, "a"); h != "2:a2" {
+		t.Error(h)
+	}
+}
+
+// TestPostgresWhoseTablesDoNotFit: where a table has lost its rows nothing is read as if it had never been, or written on top
+// of what is gone; once they are back all goes on.
+func TestPostgresWhoseTablesDoNotFit(t *testing.T) {
+	for table, says := range map[string]string{
+		"tributary_entries":   "register a is at version 2 in tributary_registers, but its last entry in tributary_entries has version 0",
+		"tributary_registers": "register a is at version 0 in tributary_registers, but its last entry in tributary_entries has version 2",
+	} {
+		at := newSchema(t)
+		s, admin := openPostgres(t, at), connect(t, at)
+		commit(t, s, consensus.Unit{put("a", 0, "a1")}, consensus.Unit{put("a", 1, "a2")})
+		run(t, admin, "CREATE TABLE aside AS TABLE "+table)
+		run(t, admin, "TRUNCATE "+table)
+		damaged := func(what string, err error) {
+			t.Helper()
+			if !errors.Is(err, consensus.ErrCorrupt) || errors.Is(err, consensus.ErrIndeterminate) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s is empty, %s: %v", table, what, err)
+			}
+		}
+		_, err := s.Head(t.Context(), "a")
+		damaged("read", err)
+		_, err = s.Commit(t.Context(), []consensus.Unit{{put("a", 2, "a3")}})
+		damaged("commit", err)
+		_, err = s.Commit(t.Context(), []consensus.Unit{{put("b", 0, "b1"), put("a", 0, "another")}})
+		damaged("commit anew", err)
+		run(t, admin, "INSERT INTO "+table+" TABLE aside")
+		commit(t, s, consensus.Unit{put("a", 2, "a3"), put("b", 0, "b1")})
+		if a, b := head(t, s, "a"), head(t, s, "b"); a != "3:a3" || b != "1:b1" {
+			t.Errorf("with the rows of %s back: %s %s", table, a, b)
+		}
+	}
+}
+
+// TestPostgresThatAnswersNothing is given up after a while, with an error that says where it should be and of which the
+// caller's own time is no part.
+func TestPostgresThatAnswersNothing(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = consensus.OpenPostgres(t.Context(), "postgres://u:secret@"+l.Addr().String()+"/db?sslmode=disable&connect_timeout=1",
+		consensus.PostgresOptions{Log: quiet, Patience: time.Millisecond})
+	var server *consensus.ServerError
+	if !errors.As(err, &server) || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "timeout") ||
+		!strings.Contains(err.Error(), l.Addr().String()+"/db") || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
 	}
 }
 

@@ -254,11 +254,12 @@ func IsDamage(err error) bool {
 		errors.Is(err, ErrStatistics) || errors.Is(err, consensus.ErrCorrupt)
 }
 
-// IsRefusedByServer says whether an error is one of the server that keeps the objects, which refuses, fails, or cannot be
-// reached.
+// IsRefusedByServer says whether an error is one of a server that keeps the objects or the registers, which refuses, fails,
+// or cannot be reached.
 func IsRefusedByServer(err error) bool {
-	var server *blob.ServerError
-	return errors.As(err, &server)
+	var objects *blob.ServerError
+	var registers *consensus.ServerError
+	return errors.As(err, &objects) || errors.As(err, &registers)
 }
 
 func (s *Shard) put(ctx context.Context, key string, data []byte, origin Origin) error {
