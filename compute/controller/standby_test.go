@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-db/tributary/compute/controller"
 	"github.com/tributary-db/tributary/compute/plan"
 	"github.com/tributary-db/tributary/compute/plan/plantest"
 	"github.com/tributary-db/tributary/sql/scalar"
@@ -341,5 +342,64 @@ func TestACorrectionReachesWhoReadTheView(t *testing.T) {
 		e.c.SetCluster(cluster, replica(2, 2)) // the other one asks no more
 		in := map[tvc.ID]plantest.Rows{v: plantest.Eval(special(a, func() int64 { return 13 }), e.live, nil).Rows, b: e.live[b]}
 		e.check(on, joined(v, b), in)
+	}
+}
+
+// TestACorrectionChangesNoPast: what is stored wrongly was told at a time already, and stays told: the wrong row goes and the
+// right one comes at one later time, however old the wrong one is.
+// Of what must be kept, this is: what is taken back is taken back at the time from which on it is corrected, not at its own.
+func TestACorrectionChangesNoPast(t *testing.T) {
+	e := newEnv(t, 1)
+	e.must(e.sets.Set("storage_retain_history", "1h"))
+	a := e.table(1)
+	e.write(map[tvc.ID]*vec.Block{a: thirteen()})
+	var asked atomic.Int64
+	v := e.view(10, special(a, func() int64 {
+		if asked.Add(1) == 1 {
+			return 14
+		}
+		return 13
+	}))
+	has := func(at tvc.Time) (n int64) {
+		t.Helper()
+		rows, err := e.readAt(v, at)
+		e.must(err)
+		for _, n := range []int64{13, 14} {
+			if rows[plantest.Key([]vec.Datum{vec.IntOf(100), vec.IntOf(n)})].Count == 1 {
+				return n
+			}
+		}
+		return 0
+	}
+	e.write(map[tvc.ID]*vec.Block{a: single(0)})
+	told := e.readTime()
+	if n := has(told); n != 14 {
+		t.Fatalf("the first replica has %d", n)
+	}
+	sub, err := e.c.Subscribe(cluster, controller.SubscribeOptions{Plan: all(v), At: told, NoSnapshot: true})
+	e.must(err)
+	defer sub.Close()
+	e.c.SetCluster(cluster, replica(1, 1), replica(2, 2))
+	for n := 1; has(0) != 13; n++ {
+		if n == 5000 {
+			t.Fatal("the view stays wrong")
+		}
+		e.write(map[tvc.ID]*vec.Block{a: single(n)})
+	}
+	log := e.log(sub, e.write(map[tvc.ID]*vec.Block{a: single(5000)}))
+	at := map[int64]tvc.Time{}
+	for i := range log.Len {
+		if row := log.Row(i, nil); row[0].Int() == 100 {
+			at[log.Diff(i)*row[1].Int()] = tvc.Time(log.Times[i])
+		}
+	}
+	gone, come := at[-14], at[13]
+	if len(at) != 2 || gone != come || come <= told {
+		t.Fatalf("the wrong row was told at %d; its corrections are %v", told, at)
+	}
+	for when, want := range map[tvc.Time]int64{told: 14, come - 1: 14, come: 13} {
+		if n := has(when); n != want {
+			t.Errorf("at %d, the correction being at %d, it has %d, want %d", when, come, n, want)
+		}
 	}
 }

@@ -186,3 +186,55 @@ func TestStandingByPutsNothing(t *testing.T) {
 		t.Errorf("something is left, or %d objects were put", e.puts-before)
 	}
 }
+
+// TestWhoAppendsNothingKeepsLittle: rows come and go, far more than may be staged, for a view that stands by, for one that only
+// counts, and for one whose append is under way. None of them ever keeps more rows than a worker may stage, and each has
+// the fingerprint of all that came. Once somebody has appended it, who stood by has nothing left.
+// Of what must be kept, this is: what has yet to be stored is bounded, also where nothing is written.
+func TestWhoAppendsNothingKeepsLittle(t *testing.T) {
+	const workers, limit, ticks, times = 2, 4 << 10, 200, 10
+	e := newEnv(t, workers)
+	ctx := context.Background()
+	leader := e.newFlow()
+	kinds := map[string]*flow{"stands by": e.newFlow(), "counts": e.newFlow(), "is appending": e.newFlow()}
+	kinds["stands by"].view.StandBy(true)
+	kinds["counts"].view.CountOnly(true)
+	kinds["is appending"].tick(5, rows(0, 10, 1))
+	flying := kinds["is appending"].seal()
+	for i := range ticks {
+		at, b := tvc.Time(10+i*times/ticks), rows(1000, 300, 1-2*int64(i%2))
+		if i == ticks-1 {
+			b = rows(2000, 300, 1) // so that something is left in the end
+		}
+		leader.tick(at, b)
+		for kind, f := range kinds {
+			f.tick(at, b)
+			for w := range f.view.shares {
+				s := &f.view.shares[w]
+				if s.staged != nil && s.staged.Size() > limit || len(s.gone) > times {
+					t.Fatalf("who %s has %d bytes staged after %d ticks, and %d sums", kind, s.staged.Size(), i+1, len(s.gone))
+				}
+			}
+		}
+	}
+	flying.Discard(ctx)
+	leader.append()
+	stored, upper := e.o.Shard.Fingerprint()
+	for kind, f := range kinds {
+		if kind == "stands by" {
+			own, ok := f.view.DropBelow(ctx, nil, upper)
+			if !ok || own != stored || f.view.Dirty() {
+				t.Errorf("who %s dropped %v of %v, %v, and has more: %v", kind, own, stored, ok, f.view.Dirty())
+			}
+			continue
+		}
+		iv := f.view.Seal()
+		if iv.Content() != stored {
+			t.Errorf("who %s has the fingerprint %v, stored is %v", kind, iv.Content(), stored)
+		}
+		iv.Discard(ctx)
+	}
+	if n := e.o.Staging.used(); n != 0 {
+		t.Errorf("%d bytes are staged", n)
+	}
+}
