@@ -34,6 +34,12 @@ type openFunc = func(context.Context, serveOptions, coordParts) (consensus.Store
 // start gives no connection.
 func serveOn(t *testing.T, open openFunc) (conn *pgx.Conn, ended <-chan error, stop func()) {
 	t.Helper()
+	return serveEvery(t, 0, open)
+}
+
+// serveEvery is serveOn for a server that looks at every interval whether another one has taken over.
+func serveEvery(t *testing.T, interval time.Duration, open openFunc) (conn *pgx.Conn, ended <-chan error, stop func()) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +51,7 @@ func serveOn(t *testing.T, open openFunc) (conn *pgx.Conn, ended <-chan error, s
 	done := make(chan error, 1)
 	serving := make(chan struct{})
 	go func() {
-		done <- serve(running, serveOptions{sqlListen: address, workers: 1, logLevel: "error", open: open})
+		done <- serve(running, serveOptions{sqlListen: address, workers: 1, logLevel: "error", epochInterval: interval, open: open})
 		close(serving)
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tributary-db/tributary/cmd/tributary/web"
 	"github.com/tributary-db/tributary/pgwire/server"
+	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/planner/session"
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
@@ -30,6 +31,9 @@ type serveOptions struct {
 	httpListen string
 	workers    int
 	logLevel   string
+	// epochInterval is how often to look whether another server has taken over, although nobody writes. 0 means never: in a
+	// directory of this machine a lock keeps others out.
+	epochInterval time.Duration
 	// open opens the stores.
 	open func(ctx context.Context, o serveOptions, p coordParts) (consensus.Store, blob.Store, func() error, error)
 }
@@ -60,6 +64,9 @@ yet, so the server listens on this machine alone unless told otherwise.`,
 			if err := o.stores.check(cmd.Flags().Changed("data-dir")); err != nil {
 				return err
 			}
+			if o.stores.consensus != "" {
+				o.epochInterval = sharedEpochInterval
+			}
 			return serve(cmd.Context(), o)
 		},
 	}
@@ -72,8 +79,14 @@ yet, so the server listens on this machine alone unless told otherwise.`,
 	return cmd
 }
 
-// stopGrace is how long clients and requests may take to end when the server is told to stop.
-const stopGrace = 10 * time.Second
+const (
+	// stopGrace is how long requests may take to end when the server is told to stop.
+	stopGrace = 10 * time.Second
+	// storeGrace is how long the stores may take then to answer what is under way.
+	storeGrace = 3 * time.Second
+	// sharedEpochInterval is how old a subscription may get whose server has been replaced without its knowledge.
+	sharedEpochInterval = 5 * time.Second
+)
 
 // serve runs the database until ctx ends, or until nothing can be written any more.
 func serve(ctx context.Context, o serveOptions) (err error) {
@@ -110,6 +123,7 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	defer giveUpLater(ctx, c)()
 	defer func() { err = errors.Join(err, closeCoord()) }()
 
 	sessions := session.NewManager(session.Options{Coord: c, System: c.System(), Settings: set, Version: version, Now: time.Now,
@@ -122,12 +136,8 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		select {
-		case <-c.Failed():
-			log.Error("nothing can be written any more: the server ends", "error", c.Err())
-			cancel()
-		case <-ctx.Done():
-		}
+		watch(ctx, c, o.epochInterval, log)
+		cancel()
 	}()
 	err = srv.Serve(ctx, sqlListener)
 	cancel()
@@ -136,6 +146,51 @@ func serve(ctx context.Context, o serveOptions) (err error) {
 		err = errors.Join(err, fmt.Errorf("the server can write nothing any more and has ended: %w", c.Err()))
 	}
 	return err
+}
+
+// giveUpLater has the stores' answers given up a while after ctx has ended, unless the function that it gives is called
+// before: a server that is told to stop does not wait for stores that do not answer.
+func giveUpLater(ctx context.Context, c *coord.Coord) (closed func()) {
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(storeGrace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			c.GiveUp()
+		case <-over:
+		}
+	})
+	return func() {
+		stop()
+		close(over)
+	}
+}
+
+// watch returns when nothing can be written any more, and says so, or when ctx ends. At every interval it looks whether
+// another server has taken over; 0 means never.
+func watch(ctx context.Context, c *coord.Coord, interval time.Duration, log *slog.Logger) {
+	var looks <-chan time.Time
+	if interval > 0 {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		looks = ticker.C
+	}
+	for {
+		select {
+		case <-looks:
+			if err := c.CheckEpoch(ctx); err != nil && ctx.Err() == nil && c.Err() == nil {
+				log.Warn("it cannot be told whether another server has taken over", "error", err)
+			}
+		case <-c.Failed():
+			if ctx.Err() == nil {
+				log.Error("nothing can be written any more: the server ends", "error", c.Err())
+			}
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // announce says where to connect.

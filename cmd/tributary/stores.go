@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -115,6 +116,9 @@ func namesIn(folder string) ([]string, error) {
 	return names, nil
 }
 
+// closeGrace is how long connections may take to be closed.
+const closeGrace = time.Second
+
 func openShared(ctx context.Context, o storeOptions, p coordParts) (consensus.Store, blob.Store, func() error, error) {
 	registers, err := consensus.OpenPostgres(ctx, o.consensus, consensus.PostgresOptions{Log: p.log})
 	if err != nil {
@@ -127,7 +131,22 @@ func openShared(ctx context.Context, o storeOptions, p coordParts) (consensus.St
 	if err := pair(ctx, registers, objects, rand.Reader); err != nil {
 		return nil, nil, nil, errors.Join(err, registers.Close())
 	}
-	return registers, objects, registers.Close, nil
+	return registers, objects, func() error { return closeInTime(registers.Close) }, nil
+}
+
+// closeInTime closes a store, but does not wait long for it: connections to a server that has stopped to answer take a while,
+// and the process ends in any case.
+func closeInTime(closeStore func() error) error {
+	closed := make(chan error, 1)
+	go func() { closed <- closeStore() }()
+	timer := time.NewTimer(closeGrace)
+	defer timer.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-timer.C:
+		return nil
+	}
 }
 
 // environmentKey is the key of a register and of an object that say the same: the name that an environment on shared

@@ -37,7 +37,10 @@ func New(ctx context.Context, o Options) (*Coord, error) {
 	c.set, c.oracle = set, set.Oracle()
 	c.control = controller.New(controller.Options{Set: set, Oracle: c.oracle, Settings: o.Settings, Registry: o.Registry,
 		Log: o.Log, Name: c.nameOf, Sharing: o.ViewSharing})
+	// Nobody has been promised anything yet: there is nothing to wait for.
+	defer context.AfterFunc(ctx, c.GiveUp)()
 	if err := c.boot(ctx); err != nil {
+		c.GiveUp()
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil

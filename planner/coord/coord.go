@@ -83,7 +83,16 @@ func (c *Coord) Failed() <-chan struct{} { return c.set.Group().Failed() }
 // Err is why nothing can be written any more; nil while all is well.
 func (c *Coord) Err() error { return c.set.Group().Err() }
 
-// Close stops dataflows and maintenance. Nothing may be asked of the Coord any more.
+// CheckEpoch finds out whether another process has taken over, which then Failed tells: a process that only sends
+// subscriptions what there is would not notice.
+func (c *Coord) CheckEpoch(ctx context.Context) error { return c.set.Group().CheckEpoch(ctx) }
+
+// GiveUp ends the waiting for stores that do not answer: who waits for a write is told that the database shuts down, or that
+// it is not known whether it was made. Nothing can be written any more.
+func (c *Coord) GiveUp() { c.set.Group().Stop() }
+
+// Close stops dataflows and maintenance. Nothing may be asked of the Coord any more. It waits for the stores until they
+// answer, or until GiveUp.
 func (c *Coord) Close() error {
 	c.control.Close()
 	return c.set.Close(context.Background())

@@ -2,6 +2,7 @@ package txn
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -141,9 +142,7 @@ func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, r
 		switch {
 		case o.Done:
 		case o.Key == EpochKey:
-			g.log.Error("another process has taken over this environment", "epoch", g.epoch, "now", o.Head.Version)
-			g.fail(ErrFenced)
-			c.request.err = ErrFenced
+			c.request.err = g.epochIs(o.Head.Version)
 		case strings.HasPrefix(o.Key, shard.RegisterPrefix):
 			id := shard.ID(strings.TrimPrefix(o.Key, shard.RegisterPrefix))
 			if err := g.client.Refresh(g.stop, id); err != nil {
@@ -160,6 +159,31 @@ func (g *Group) conclude(candidates []candidate, outcomes []consensus.Outcome, r
 		again = append(again, refused...)
 	}
 	return again
+}
+
+// epochIs ends the group since the epoch's register is at another version than the one this process has made. It gives what
+// that means: an epoch of the past is no other process's, but the registers are not those that this one has written.
+func (g *Group) epochIs(now consensus.Version) error {
+	err := ErrFenced
+	if now < g.epoch {
+		err = fmt.Errorf("%w: the register %s has gone back from version %d to %d", consensus.ErrCorrupt, EpochKey, g.epoch, now)
+	}
+	g.log.Error("the epoch has changed", "epoch", g.epoch, "now", now, "error", err)
+	g.fail(err)
+	return err
+}
+
+// CheckEpoch fails the group if another process has taken over, which else only the next write or read would notice. It
+// reads, and writes nothing. What it cannot find out it leaves to the next time.
+func (g *Group) CheckEpoch(ctx context.Context) error {
+	head, err := g.consensus.Head(ctx, EpochKey)
+	if err != nil {
+		return err
+	}
+	if head.Version != g.epoch && g.Err() == nil {
+		return g.epochIs(head.Version)
+	}
+	return g.Err()
 }
 
 // commit writes units durably and gives their outcomes, settling an unknown one. An error means that nothing
@@ -207,7 +231,11 @@ func (g *Group) settle(units []consensus.Unit, cause error) ([]consensus.Outcome
 			return out, nil
 		}
 		g.checkBroken(err)
-		if errors.Is(err, consensus.ErrBroken) || g.stop.Err() != nil {
+		if errors.Is(err, consensus.ErrCorrupt) {
+			// Damage does not pass.
+			g.fail(err)
+		}
+		if errors.Is(err, consensus.ErrBroken) || errors.Is(err, consensus.ErrCorrupt) || g.stop.Err() != nil {
 			return nil, fmt.Errorf("commit: %w: %w", consensus.ErrIndeterminate, errors.Join(cause, err))
 		}
 		timer := time.NewTimer(pause)

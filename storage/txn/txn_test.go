@@ -343,6 +343,52 @@ func TestAPredecessorIsFenced(t *testing.T) {
 	}
 }
 
+// TestCheckEpoch: a process that writes nothing finds out that it was fenced, without writing.
+func TestCheckEpoch(t *testing.T) {
+	store := newGate()
+	first := openSet(t, store, blob.NewMemory())
+	store.seen()
+	if err := first.Group().CheckEpoch(t.Context()); err != nil || first.Group().Err() != nil {
+		t.Fatal(err, first.Group().Err())
+	}
+	second := openSet(t, store.Store, blob.NewMemory())
+	for range 2 {
+		if err := first.Group().CheckEpoch(t.Context()); !errors.Is(err, txn.ErrFenced) {
+			t.Error(err)
+		}
+	}
+	<-first.Group().Failed()
+	if err := second.Group().CheckEpoch(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if commits := store.seen(); len(commits) > 0 {
+		t.Errorf("to look wrote %v", commits)
+	}
+}
+
+// emptied is a store that one day has no register any more.
+type emptied struct{ consensus.Store }
+
+// TestAnEpochThatGoesBack is no other process's: the registers are gone, or those of an older backup, and the process says so.
+func TestAnEpochThatGoesBack(t *testing.T) {
+	for name, notice := range map[string]func(*txn.Group) error{
+		"a write": func(g *txn.Group) error {
+			_, err := g.Do(context.Background(), txn.Unit{Registers: []txn.Register{{Key: "x", Data: []byte("x")}}})
+			return err
+		},
+		"a look": func(g *txn.Group) error { return g.CheckEpoch(context.Background()) },
+	} {
+		store := &emptied{consensus.NewMemory()}
+		set := openSet(t, store, blob.NewMemory())
+		store.Store = consensus.NewMemory()
+		err := notice(set.Group())
+		if !errors.Is(err, consensus.ErrCorrupt) || errors.Is(err, txn.ErrFenced) || !strings.Contains(err.Error(), "gone back from version 1 to 0") {
+			t.Errorf("%s: %v", name, err)
+		}
+		<-set.Group().Failed()
+	}
+}
+
 // TestTwoProcessesOfOneEpoch has two groups write to one shard, as replicas do: each append is done once or refused
 // with the upper that won.
 //
