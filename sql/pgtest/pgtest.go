@@ -29,6 +29,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -47,6 +48,9 @@ type Server struct {
 	Version string
 
 	databases atomic.Int64
+	// account and options start it again after a Crash.
+	account account
+	options string
 	// lifeline is the write end of the watcher's standard input. It is held here because the server ends
 	// when it closes, and an unreachable file is closed by the garbage collector.
 	lifeline io.WriteCloser
@@ -86,6 +90,56 @@ func (s *Server) NewDatabase(tb testing.TB) string {
 		}
 	})
 	return databaseURL(s.Host, s.Port, name)
+}
+
+// startTries bounds how often a killed server is started again: its backends take a moment to notice, and until then there is
+// still shared memory of theirs.
+const startTries = 100
+
+// Crash kills the server's first process with SIGKILL, and starts it again: what was committed is there, and no connection
+// has outlived it. No other test may be using the server.
+func (s *Server) Crash(tb testing.TB) {
+	tb.Helper()
+	data := filepath.Join(s.SocketDir, "data")
+	file, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(file), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		tb.Fatal(err)
+	}
+	var out []byte
+	for range startTries {
+		cmd := exec.Command(filepath.Join(s.BinDir, "pg_ctl"), "-D", data, "-l", filepath.Join(s.SocketDir, "server.log"), "-o", s.options,
+			"-w", "-t", "60", "start")
+		cmd.Dir = "/"
+		cmd.Env = environment(s.BinDir, s.SocketDir)
+		cmd.SysProcAttr = s.account.attributes()
+		// Not a pipe: the server would inherit it, and its end would be waited for.
+		log, err := os.Create(filepath.Join(tb.TempDir(), "start.log"))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		cmd.Stdout, cmd.Stderr = log, log
+		err = errors.Join(cmd.Run(), log.Close())
+		if err == nil {
+			return
+		}
+		if out, err = os.ReadFile(log.Name()); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	tb.Fatalf("the killed server does not start again: %s", out)
+}
+
+// environment is what PostgreSQL's programs see.
+func environment(bin, dir string) []string {
+	return []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=" + dir}
 }
 
 // run calls one of PostgreSQL's client programs against this server.
@@ -136,7 +190,8 @@ func start() (*Server, error) {
 		if err != nil {
 			return nil, err
 		}
-		lifeline, err := launch(account, bin, dir, port)
+		options := serverOptions(dir, port)
+		lifeline, err := launch(account, bin, dir, options)
 		if err == nil {
 			return &Server{
 				URL:       databaseURL(loopback, port, "postgres"),
@@ -145,6 +200,8 @@ func start() (*Server, error) {
 				SocketDir: dir,
 				BinDir:    bin,
 				Version:   versionNumber(string(version)),
+				account:   account,
+				options:   options,
 				lifeline:  lifeline,
 			}, nil
 		}
@@ -222,21 +279,10 @@ cd / && rm -rf "$1"
 `
 
 // launch starts the watcher and waits for its word; the server lives until the returned file is closed.
-func launch(account account, bin, dir string, port int) (io.WriteCloser, error) {
-	options := strings.Join([]string{
-		"-p", strconv.Itoa(port),
-		"-c listen_addresses=" + loopback,
-		"-c unix_socket_directories=" + dir,
-		// A crash loses everything anyway, so nothing is spent on surviving one.
-		"-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c wal_level=minimal -c max_wal_senders=0",
-		"-c timezone=UTC -c log_timezone=UTC -c lc_messages=C",
-		// Plans, and so the order of unordered rows, must not change under a test.
-		"-c autovacuum=off -c jit=off -c max_parallel_workers_per_gather=0",
-		"-c shared_buffers=64MB -c max_connections=200",
-	}, " ")
+func launch(account account, bin, dir, options string) (io.WriteCloser, error) {
 	cmd := exec.Command("/bin/sh", "-c", watcher, "sh", dir, bin, options)
 	cmd.Dir = "/"
-	cmd.Env = []string{"PATH=" + bin + ":/usr/bin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=" + dir}
+	cmd.Env = environment(bin, dir)
 	cmd.SysProcAttr = account.attributes()
 	lifeline, err := cmd.StdinPipe()
 	if err != nil {
@@ -256,4 +302,19 @@ func launch(account account, bin, dir string, port int) (io.WriteCloser, error) 
 	rest, readErr := io.ReadAll(out)
 	return nil, fmt.Errorf("PostgreSQL did not start: %w\n%s%s",
 		errors.Join(readErr, cmd.Wait()), word, rest)
+}
+
+// serverOptions are the server's settings.
+func serverOptions(dir string, port int) string {
+	return strings.Join([]string{
+		"-p", strconv.Itoa(port),
+		"-c listen_addresses=" + loopback,
+		"-c unix_socket_directories=" + dir,
+		// A crash loses everything anyway, so nothing is spent on surviving one.
+		"-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c wal_level=minimal -c max_wal_senders=0",
+		"-c timezone=UTC -c log_timezone=UTC -c lc_messages=C",
+		// Plans, and so the order of unordered rows, must not change under a test.
+		"-c autovacuum=off -c jit=off -c max_parallel_workers_per_gather=0",
+		"-c shared_buffers=64MB -c max_connections=200",
+	}, " ")
 }
