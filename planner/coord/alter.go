@@ -166,7 +166,7 @@ func (c *Coord) effect(ctx context.Context, next *catalog.Snapshot, changes *cat
 			c.control.SetCluster(ch.Old.ID)
 		}
 	}
-	c.rename(before, next)
+	c.rename(before, next, changes)
 	for _, ch := range changes.Items {
 		if ch.Old != nil && ch.New != nil && ch.Old.Retain != ch.New.Retain {
 			c.set.Retain(ch.New.ID, ch.New.Retain)
@@ -175,22 +175,40 @@ func (c *Coord) effect(ctx context.Context, next *catalog.Snapshot, changes *cat
 	return errors.Join(failed...)
 }
 
-// rename tells below what full names have changed, be it an item's own name, its schema's or its database's.
-func (c *Coord) rename(before, next *catalog.Snapshot) {
-	for it := range next.Items() {
-		old := before.Item(it.ID)
-		if old == nil || !hasFlow(it) {
-			continue
+// rename tells below what full names have changed. Only a schema's or a database's new name is those of items that the
+// change does not have.
+func (c *Coord) rename(before, next *catalog.Snapshot, changes *catalog.Changes) {
+	if renamed(changes.Schemas) || renamed(changes.Databases) {
+		for it := range next.Items() {
+			c.renameItem(before, next, it)
 		}
-		name := next.FullName(it)
-		if name == before.FullName(old) {
-			continue
-		}
-		if it.Kind.Stored() {
-			c.set.Rename(it.ID, name)
-		}
-		c.control.Rename(it.ID, name)
+		return
 	}
+	for _, ch := range changes.Items {
+		if ch.New != nil {
+			c.renameItem(before, next, ch.New)
+		}
+	}
+}
+
+// renamed says whether an object is there before and after a change, and differs.
+func renamed[T any](changes []catalog.Change[T]) bool {
+	return slices.ContainsFunc(changes, func(ch catalog.Change[T]) bool { return ch.Old != nil && ch.New != nil })
+}
+
+func (c *Coord) renameItem(before, next *catalog.Snapshot, it *catalog.Item) {
+	old := before.Item(it.ID)
+	if old == nil || !hasFlow(it) {
+		return
+	}
+	name := next.FullName(it)
+	if name == before.FullName(old) {
+		return
+	}
+	if it.Kind.Stored() {
+		c.set.Rename(it.ID, name)
+	}
+	c.control.Rename(it.ID, name)
 }
 
 // hasFlow says whether an item is something that runs or is stored.

@@ -379,3 +379,27 @@ func TestWhatCannotBeStartedIsSaid(t *testing.T) {
 	c.must(t, "DROP INDEX t_a")
 	c.want(t, "SELECT * FROM t WHERE a = 1", "1")
 }
+
+// TestAChangeCostsTheSameHoweverMuchThereIs: what making and dropping a table allocates does not grow with the tables there are.
+func TestAChangeCostsTheSameHoweverMuchThereIs(t *testing.T) {
+	s := start(t, bootOptions{})
+	c := s.connect()
+	made := 0
+	tables := func(n int) {
+		for ; made < n; made++ {
+			c.must(t, fmt.Sprintf("CREATE TABLE t%d (a int)", made))
+		}
+	}
+	allocations := func() float64 {
+		return testing.AllocsPerRun(20, func() { c.must(t, "CREATE TABLE extra (a int)", "DROP TABLE extra") })
+	}
+	tables(20)
+	few := allocations()
+	tables(1000)
+	many := allocations()
+	t.Logf("%.0f allocations with 20 tables, %.0f with 1000", few, many)
+	// A lookup in a thousand is deeper than one in twenty; to name each of them is to allocate a thousand times.
+	if many > few+500 {
+		t.Errorf("with 1000 tables %.0f allocations, with 20 %.0f", many, few)
+	}
+}
