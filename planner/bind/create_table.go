@@ -10,8 +10,25 @@ import (
 	"github.com/tributary-db/tributary/sql/types"
 )
 
-// maxColumns is PostgreSQL's bound for a table.
-const maxColumns = 1600
+// PostgreSQL's bounds: for the columns of a table or a view, and for those of a result. The protocol has two bytes for them.
+const (
+	maxColumns = 1600
+	maxResults = 1664
+)
+
+func checkColumns(n int, pos ast.Pos) error {
+	if n > maxColumns {
+		return fail(pos, pgerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	return nil
+}
+
+func checkResults(n int, pos ast.Pos) error {
+	if n > maxResults {
+		return fail(pos, pgerr.TooManyColumns, "target lists can have at most %d entries", maxResults)
+	}
+	return nil
+}
 
 // CreateTable binds CREATE TABLE but for its options. The item has no ID, OID, Owner and Shard yet.
 func CreateTable(env *Env, e *ast.CreateTable) (*catalog.Item, error) {
@@ -23,8 +40,9 @@ func CreateTable(env *Env, e *ast.CreateTable) (*catalog.Item, error) {
 		return nil, unsupported(e.Pos, "CREATE TEMPORARY TABLE")
 	case len(e.Constraints) > 0:
 		return nil, unsupportedConstraint(e.Constraints[0])
-	case len(e.Columns) > maxColumns:
-		return nil, fail(e.Pos, pgerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	if err := checkColumns(len(e.Columns), e.Pos); err != nil {
+		return nil, err
 	}
 	it, err := b.newItem(catalog.Table, e.Name)
 	if err != nil {

@@ -75,6 +75,9 @@ func (b *binder) stored(kind catalog.Kind, name ast.Name, columns []ast.Ident, q
 	if err := b.checkLarge(); err != nil {
 		return nil, err
 	}
+	if err := checkColumns(len(r.cols), name.Pos); err != nil {
+		return nil, err
+	}
 	if len(columns) > len(r.cols) {
 		return nil, fail(columns[len(r.cols)].Pos, pgerr.SyntaxError, "CREATE VIEW specifies more column names than columns")
 	}

@@ -123,6 +123,9 @@ func (q *query) items(items []ast.SelectItem) ([]output, error) {
 		}
 		outs = append(outs, output{name, e, posOf(item.Expr)})
 	}
+	if len(outs) > maxResults {
+		return nil, checkResults(len(outs), outs[maxResults].pos)
+	}
 	return outs, nil
 }
 

@@ -25,6 +25,9 @@ func (b *binder) values(e *ast.Values, parent *scope) (*relation, error) {
 			return nil, fail(posOf(r[0]), pgerr.SyntaxError, "VALUES lists must all be the same length")
 		}
 	}
+	if err := checkResults(len(rows[0]), posOf(e.Rows[0][0])); err != nil {
+		return nil, err
+	}
 	cols := make([]types.Column, len(rows[0]))
 	out := &relation{visible: len(cols)}
 	column := make([]scalar.Expr, len(rows))

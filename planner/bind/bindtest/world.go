@@ -85,6 +85,23 @@ func (w *World) Exec(sql string) {
 	}
 }
 
+// Try runs one statement of any kind, a query only as far as to bind it, and gives its error.
+func (w *World) Try(sql string) error {
+	w.t.Helper()
+	list, err := parser.Parse(sql)
+	if err != nil {
+		return err
+	}
+	if len(list) != 1 {
+		w.t.Fatalf("%d statements: %s", len(list), sql)
+	}
+	if _, ok := list[0].AST.(*ast.Query); ok {
+		_, err := w.Query(sql)
+		return err
+	}
+	return w.run(list[0].AST)
+}
+
 func (w *World) run(s ast.Statement) error {
 	switch s := s.(type) {
 	case *ast.CreateSchema:
