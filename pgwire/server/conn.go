@@ -78,6 +78,9 @@ func (r countedReader) Read(b []byte) (int, error) {
 // shutdownGrace is how long a client may take to read its farewell.
 const shutdownGrace = time.Second
 
+// lingerTime is how long a client whose message was refused may go on sending it before its connection is reset.
+const lingerTime = 30 * time.Second
+
 // serve speaks with the client until it or the server ends.
 func (c *conn) serve(ctx context.Context) {
 	defer c.net.Close()
@@ -142,7 +145,23 @@ func (c *conn) farewell(err error) {
 	e := *fatal
 	e.Fatal = true
 	c.sendError(&e)
-	c.flush()
+	if c.flush() == nil && fatal.Code == pgerr.ProgramLimitExceeded {
+		c.linger()
+	}
+}
+
+// linger takes, and drops, what the client still sends. A connection that is closed with input unread is reset, and a client
+// in the middle of a long message would see that and not what it was told.
+func (c *conn) linger() {
+	half, ok := c.net.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	c.net.SetReadDeadline(c.o.Now().Add(lingerTime))
+	if c.ctx.Err() != nil {
+		return // the deadline of the server's end is over, and must not be moved
+	}
+	io.Copy(io.Discard, c.in)
 }
 
 // shutdown is what clients are told when the server ends.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/tributary-db/tributary/pgwire/server"
 )
 
 // raw is a connection on which a test writes and reads messages as bytes.
@@ -279,6 +281,40 @@ func TestBrokenFrames(t *testing.T) {
 	}
 	if got := s.raw(t); got == nil {
 		t.Error("the server is gone")
+	}
+}
+
+// TestAMessageThatIsTooLong is refused with an error that its client sees after it has sent all of it, and more behind.
+func TestAMessageThatIsTooLong(t *testing.T) {
+	s := serveWith(t, server.Options{MaxMessageBytes: 1 << 20})
+	r := s.raw(t)
+	// Far more than the system buffers for a connection.
+	long := &pgproto3.Query{String: "SELECT '" + strings.Repeat("x", 16<<20) + "'"}
+	r.send(long, &pgproto3.Sync{})
+	if got := r.until(0); !strings.Contains(got, "54000") || !strings.Contains(got, "message is longer than 1048576 bytes") {
+		t.Error(got)
+	}
+}
+
+// TestARowThatIsTooLong is an error, with the rows before it sent and the connection as it was. Many columns of one value that
+// is not too long are too long together.
+func TestARowThatIsTooLong(t *testing.T) {
+	s := serveWith(t, server.Options{MaxRowBytes: 1000})
+	r := s.raw(t)
+	for sql, want := range map[string]string{
+		"SELECT repeat('x', n) FROM (VALUES (1), (2000)) v (n) ORDER BY n":                           "54000",
+		"SELECT a, a, a FROM (SELECT repeat('x', 400) AS a) q":                                       "54000",
+		"SELECT a, a FROM (SELECT repeat('x', 400) AS a) q":                                          "SELECT 1",
+		"COPY (SELECT repeat('x', 2000)) TO STDOUT":                                                  "54000",
+		"COPY (SELECT a, a, a FROM (SELECT repeat('x', 400) AS a) q) TO STDOUT":                      "54000",
+		"COPY (SELECT repeat(E'\\\\', 600)) TO STDOUT":                                               "54000",
+		"COPY (SELECT repeat(E'\\\\', 400)) TO STDOUT":                                               "COPY 1",
+		"COPY (SELECT a, a, a FROM (SELECT repeat('x', 400) AS a) q) TO STDOUT WITH (FORMAT binary)": "54000",
+	} {
+		r.query(sql)
+		if got := r.until('Z'); !strings.Contains(got, want) || strings.HasSuffix(got, "closed") {
+			t.Errorf("%s: %s", sql, got)
+		}
 	}
 }
 

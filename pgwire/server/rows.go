@@ -68,7 +68,7 @@ func (c *conn) rows(r *session.Result, formats []int16) error {
 			return nil
 		}
 		if err := c.block(b); err != nil {
-			return &connError{err}
+			return err
 		}
 		if r.Stream {
 			c.sendNotices()
@@ -99,15 +99,34 @@ func (c *conn) block(b *vec.Block) error {
 				c.out = row.AppendText(c.out, types[j], v, i)
 			}
 			binary.BigEndian.PutUint32(c.out[at:], uint32(len(c.out)-at-4))
+			// After each column: columns may share one large value, and all together be more than there is memory.
+			if len(c.out)-start > c.o.MaxRowBytes {
+				c.out = c.out[:start]
+				return c.rowTooLarge()
+			}
 		}
 		binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
 		if len(c.out) >= flushBytes {
 			if err := c.flush(); err != nil {
-				return err
+				return &connError{err}
 			}
 		}
 	}
 	return nil
+}
+
+func (c *conn) rowTooLarge() error {
+	return pgerr.Newf(pgerr.ProgramLimitExceeded, "a row of the result is longer than %d bytes", c.o.MaxRowBytes)
+}
+
+// rowBytes is about how long a row is, without writing it: its values of any length.
+func rowBytes(b *vec.Block, i int) (n int) {
+	for j := range b.Cols {
+		if v := &b.Cols[j]; len(v.Offs) > 0 && !v.IsNull(i) {
+			n += len(v.Bytes(i))
+		}
+	}
+	return n
 }
 
 // copyOut writes a result's rows as COPY's lines.
@@ -130,10 +149,18 @@ func (c *conn) copyOut(r *session.Result) error {
 			c.send(&pgproto3.CopyDone{})
 			return nil
 		}
+		large := b.Size() > c.o.MaxRowBytes
 		for i := range b.Len {
 			start := len(c.out)
+			if large && rowBytes(b, i) > c.o.MaxRowBytes {
+				return c.rowTooLarge()
+			}
 			c.out = append(c.out, 'd', 0, 0, 0, 0)
 			c.out = r.CopyOut.AppendRow(c.out, b, i)
+			if len(c.out)-start > c.o.MaxRowBytes {
+				c.out = c.out[:start]
+				return c.rowTooLarge()
+			}
 			binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(c.out)-start-1))
 			if err := c.flushFull(); err != nil {
 				return &connError{err}

@@ -23,6 +23,8 @@ type Options struct {
 	Metrics *Metrics
 	// MaxMessageBytes bounds a message from a client. The default is 256 MiB.
 	MaxMessageBytes int
+	// MaxRowBytes bounds a row that is sent. The default is a GiB, as PostgreSQL's; no more than 2 fit into the protocol.
+	MaxRowBytes int
 	// StartupTimeout is how long a client may take until it is ready for queries. The default is 30 seconds.
 	StartupTimeout time.Duration
 	// WriteTimeout is how long a client may refuse to take what it has asked for. The default is 15 minutes, so that
@@ -39,6 +41,7 @@ type Server struct {
 // New makes a server.
 func New(o Options) *Server {
 	o.MaxMessageBytes = cmp.Or(o.MaxMessageBytes, 256<<20)
+	o.MaxRowBytes = cmp.Or(o.MaxRowBytes, 1<<30)
 	o.StartupTimeout = cmp.Or(o.StartupTimeout, 30*time.Second)
 	o.WriteTimeout = cmp.Or(o.WriteTimeout, 15*time.Minute)
 	if o.Metrics == nil {

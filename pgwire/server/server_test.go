@@ -44,6 +44,12 @@ func (f faults) Handle(_ context.Context, r slog.Record) error {
 // serve starts a server over a coordinator without storage. It must leave no goroutine behind.
 func serve(t testing.TB) *served {
 	t.Helper()
+	return serveWith(t, server.Options{})
+}
+
+// serveWith starts one with options of its own.
+func serveWith(t testing.TB, o server.Options) *served {
+	t.Helper()
 	leaks := goleak.IgnoreCurrent()
 	coord, sessions := sessiontest.New(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -51,7 +57,8 @@ func serve(t testing.TB) *served {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	srv := server.New(server.Options{Sessions: sessions, Log: slog.New(faults{slog.DiscardHandler, t}), Now: time.Now})
+	o.Sessions, o.Log, o.Now = sessions, slog.New(faults{slog.DiscardHandler, t}), time.Now
+	srv := server.New(o)
 	done := make(chan error, 1)
 	go func() { done <- srv.Serve(ctx, l) }()
 	stop := sync.OnceFunc(func() {
