@@ -192,8 +192,13 @@ func (m *Meter) Forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.mu.names, name)
-	for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes, m.inlineParts, m.inlineBytes} {
-		v.DeletePartialMatch(prometheus.Labels{"collection": name})
+	m.inlineParts.DeleteLabelValues(name)
+	m.inlineBytes.DeleteLabelValues(name)
+	// Each by all of its labels: to delete by some of them is to look at every collection's.
+	for o := range Origins {
+		for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes} {
+			v.DeleteLabelValues(name, o.String())
+		}
 	}
 }
 
