@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -57,13 +58,62 @@ func backup(ctx context.Context, dir, to string) (string, error) {
 	return done, errors.Join(err, d.Close())
 }
 
+// partialMark is a file in a copy that is not whole yet. Registers without some of their objects would pass for a data
+// directory, until what is missing is read.
+const partialMark = "partial"
+
+// errPartial says that a directory is no data directory yet, nor will be.
+var errPartial = errors.New("it is what is left of a backup or restore that was broken off, and can be removed")
+
+// checkNotPartial refuses what is left of a copy that was broken off.
+func checkNotPartial(dir string) error {
+	_, err := os.Lstat(filepath.Join(dir, partialMark))
+	switch {
+	case err == nil:
+		return errPartial
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return err
+}
+
+// makePartial makes a directory for a copy, beside where it will be, and marks it before anything else is in it.
+func makePartial(to string) (string, error) {
+	partial, err := os.MkdirTemp(filepath.Dir(to), filepath.Base(to)+".partial-")
+	if err != nil {
+		return "", err
+	}
+	err = os.WriteFile(filepath.Join(partial, partialMark), nil, 0o600)
+	if err == nil {
+		err = syncDirectory(partial)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(partial))
+	}
+	return partial, nil
+}
+
+// finishPartial gives a copy that is whole its name.
+func finishPartial(partial, to string) error {
+	if err := os.Remove(filepath.Join(partial, partialMark)); err != nil {
+		return err
+	}
+	if err := syncDirectory(partial); err != nil {
+		return err
+	}
+	if err := os.Rename(partial, to); err != nil {
+		return err
+	}
+	return syncDirectory(filepath.Dir(to))
+}
+
 // copyTo makes a data directory that has what this one has at this moment. It is there under its name only when it is
 // whole.
 func (d *dataDirectory) copyTo(ctx context.Context, to string) (done string, err error) {
 	if _, err := os.Lstat(to); err == nil {
 		return "", fmt.Errorf("%s is there already", to)
 	}
-	partial, err := os.MkdirTemp(filepath.Dir(to), filepath.Base(to)+".partial-")
+	partial, err := makePartial(to)
 	if err != nil {
 		return "", err
 	}
@@ -75,11 +125,10 @@ func (d *dataDirectory) copyTo(ctx context.Context, to string) (done string, err
 	// From before the registers are read: what they name then stays until it has been copied.
 	release := d.objects.Hold()
 	defer func() { err = errors.Join(err, release()) }()
-	registry := prometheus.NewRegistry()
-	if err := d.copyRegisters(ctx, filepath.Join(partial, "consensus"), registry); err != nil {
+	if err := d.copyRegisters(ctx, filepath.Join(partial, "consensus")); err != nil {
 		return "", err
 	}
-	objects, err := blob.OpenDirectory(filepath.Join(partial, "blob"), blob.DirectoryOptions{Registry: registry})
+	objects, err := blob.OpenDirectory(filepath.Join(partial, "blob"), blob.DirectoryOptions{Registry: prometheus.NewRegistry()})
 	if err != nil {
 		return "", err
 	}
@@ -87,19 +136,30 @@ func (d *dataDirectory) copyTo(ctx context.Context, to string) (done string, err
 	if err != nil {
 		return "", err
 	}
-	if err := os.Rename(partial, to); err != nil {
+	if err := finishPartial(partial, to); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s has the registers and %d objects of %d bytes", to, n, size), syncDirectory(filepath.Dir(to))
+	return fmt.Sprintf("%s has the registers and %d objects of %d bytes", to, n, size), nil
 }
 
-func (d *dataDirectory) copyRegisters(ctx context.Context, to string, registry *prometheus.Registry) error {
-	registers, err := consensus.OpenPebble(to, consensus.PebbleOptions{Registry: registry, Log: slog.New(slog.DiscardHandler)})
+// copyRegisters makes a store of registers of which no file can lose its end without the loss being noticed.
+func (d *dataDirectory) copyRegisters(ctx context.Context, to string) error {
+	open := func() (*consensus.Pebble, error) {
+		return consensus.OpenPebble(to, consensus.PebbleOptions{Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
+	}
+	registers, err := open()
 	if err != nil {
 		return err
 	}
-	err = registers.Load(ctx, d.registers.Entries(ctx))
-	return errors.Join(err, registers.Close())
+	if err := errors.Join(registers.Load(ctx, d.registers.Entries(ctx)), registers.Close()); err != nil {
+		return err
+	}
+	// The manifest has the tables one after the other, as they were made. Opened anew, the store writes one that has them all
+	// in its first record.
+	if registers, err = open(); err != nil {
+		return err
+	}
+	return registers.Close()
 }
 
 // syncDirectory makes the names in a directory durable.

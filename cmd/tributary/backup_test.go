@@ -3,13 +3,19 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -191,6 +197,176 @@ func TestInspectFindsDamage(t *testing.T) {
 			t.Errorf("%s: something was restored", name)
 		}
 	}
+}
+
+// TestABackupThatIsBrokenOff: what is left of a backup that was killed when it had the registers and not all objects is refused by
+// whatever takes a data directory, and left as it is; so is what has no more than the mark. The next backup is whole.
+func TestABackupThatIsBrokenOff(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := startChild(t, dir)
+	exec1(t, c.connect(), "CREATE TABLE t (a int8, b text)", fmt.Sprintf(largeInsert, 1))
+	c.stop()
+	objects, err := filepath.Glob(filepath.Join(dir, "blob", "*", "p*"))
+	if err != nil || len(objects) == 0 {
+		t.Fatal(objects, err)
+	}
+	// Who reads an object that is a pipe waits for the other end.
+	pipe, aside := objects[len(objects)-1], filepath.Join(t.TempDir(), "aside")
+	if err := os.Rename(pipe, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(t.TempDir(), "backup")
+	cmd := exec.Command(os.Args[0], "backup", dir, to)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	if err := os.Rename(aside, pipe); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(to + "*")
+	if err != nil || len(left) != 1 || left[0] == to {
+		t.Fatalf("a backup that was killed has left %q, %v", left, err)
+	}
+	if names, err := namesIn(filepath.Join(left[0], "consensus")); err != nil || len(names) == 0 {
+		t.Fatalf("it was killed before it had the registers: %q, %v", names, err)
+	}
+	refusesPartial(t, left[0])
+	mustRun(t, "backup", dir, to)
+	mustRun(t, "inspect", to)
+
+	empty, err := makePartial(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusesPartial(t, empty)
+}
+
+// TestACopyThatIsCutShort: registers that were copied, of which any file ends early at any place, are all there, or the store
+// does not open: that some are older than others cannot be seen in them.
+func TestACopyThatIsCutShort(t *testing.T) {
+	registers := openRegisters(t, filepath.Join(t.TempDir(), "from"))
+	want := map[string]string{}
+	for i := range 20 { // more than a memory table, and than what is loaded at once
+		key, data := fmt.Sprintf("register%02d", i), bytes.Repeat([]byte{byte('a' + i)}, 1<<20)
+		put(t, registers, key, 0, data)
+		want[key] = string(data)
+	}
+	to := filepath.Join(t.TempDir(), "to")
+	d := &dataDirectory{registers: registers}
+	if err := d.copyRegisters(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cuts := 0
+	for _, f := range files {
+		whole, err := os.ReadFile(filepath.Join(to, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		const places = 25
+		for i := range min(places, len(whole)) {
+			cut := filepath.Join(t.TempDir(), "cut")
+			if err := os.CopyFS(cut, os.DirFS(to)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(filepath.Join(cut, f.Name()), int64(len(whole)*i/places)); err != nil {
+				t.Fatal(err)
+			}
+			cuts++
+			if got, opened := contentsOf(t, cut); opened && len(got) > 0 && !maps.Equal(got, want) {
+				t.Errorf("%s cut at %d of %d bytes has %d of %d registers", f.Name(), len(whole)*i/places, len(whole), len(got), len(want))
+			}
+			if err := os.RemoveAll(cut); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got, opened := contentsOf(t, to); !opened || !maps.Equal(got, want) || cuts < 40 {
+		t.Errorf("%d registers are copied, of %d; %d cuts", len(got), len(want), cuts)
+	}
+}
+
+// openRegisters opens the registers' store in a directory, until the test ends.
+func openRegisters(t *testing.T, dir string) *consensus.Pebble {
+	t.Helper()
+	p, err := consensus.OpenPebble(dir, consensus.PebbleOptions{Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// contentsOf gives the heads of all registers in a directory, if it opens and they can be read.
+func contentsOf(t *testing.T, dir string) (map[string]string, bool) {
+	t.Helper()
+	p, err := consensus.OpenPebble(dir,
+		consensus.PebbleOptions{Registry: prometheus.NewRegistry(), Log: slog.New(slog.DiscardHandler), ReadOnly: true})
+	if err != nil {
+		return nil, false
+	}
+	defer p.Close()
+	keys, err := p.Keys(t.Context(), "")
+	if err != nil {
+		return nil, false
+	}
+	all := map[string]string{}
+	for _, key := range keys {
+		head, err := p.Head(t.Context(), key)
+		if err != nil {
+			return nil, false
+		}
+		all[key] = string(head.Data)
+	}
+	return all, true
+}
+
+func refusesPartial(t *testing.T, dir string) {
+	t.Helper()
+	before := treeOf(t, dir)
+	for _, args := range [][]string{{"inspect", dir}, {"backup", dir, filepath.Join(t.TempDir(), "x")},
+		{"restore", "--data-dir", filepath.Join(t.TempDir(), "y"), dir},
+		{"serve", "--data-dir", dir, "--sql-listen", "127.0.0.1:0", "--http-listen", ""}} {
+		if out, err := tributary(t, args...); !errors.Is(err, errPartial) || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+	if after := treeOf(t, dir); !slices.Equal(after, before) {
+		t.Errorf("%s had %q, and has %q", dir, before, after)
+	}
+}
+
+// treeOf gives the paths of all that is in a directory.
+func treeOf(t *testing.T, dir string) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		paths = append(paths, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
 }
 
 // TestInspectHoldsShardsAgainstTheCatalog: a shard that the catalog names and is not there, or is sealed, and one that is there

@@ -81,6 +81,9 @@ type dataDirectory struct {
 
 // openOffline opens a data directory that no process uses, for reading only.
 func openOffline(dir string) (*dataDirectory, error) {
+	if err := checkNotPartial(dir); err != nil {
+		return nil, fmt.Errorf("%s cannot be read as a data directory: %w", dir, err)
+	}
 	registry, log := prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
 	registers, err := consensus.OpenPebble(filepath.Join(dir, "consensus"),
 		consensus.PebbleOptions{Registry: registry, Log: log, ReadOnly: true})

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,8 +19,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// TestMain makes the test binary the server itself if it is called as one: a process that can be killed.
+// TestMain makes the test binary the program itself if it is called as such: a server that can be killed, or a command whose
+// status can be seen.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && slices.Contains([]string{"inspect", "backup"}, os.Args[1]) {
+		main()
+		os.Exit(0)
+	}
 	if len(os.Args) > 1 && os.Args[1] == "serve" {
 		if spoil := os.Getenv(spoilEnv); spoil != "" {
 			args, err := behindProxy(os.Args, spoil)

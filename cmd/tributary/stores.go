@@ -64,7 +64,7 @@ func openStores(ctx context.Context, o serveOptions, p coordParts) (consensus.St
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, nil, fmt.Errorf("make data directory: %w", err)
 	}
-	if err := checkWhole(dir); err != nil {
+	if err := errors.Join(checkNotPartial(dir), checkWhole(dir)); err != nil {
 		return nil, nil, nil, fmt.Errorf("open data directory %s: %w", dir, err)
 	}
 	registers, err := consensus.OpenPebble(filepath.Join(dir, "consensus"), consensus.PebbleOptions{Registry: p.registry, Log: p.log})

@@ -85,6 +85,10 @@ func (p *Pebble) Load(ctx context.Context, entries Entries) error {
 		}
 		return p.store(writes)
 	})
+	if err == nil {
+		// Of a log that is cut short, what is left is taken for all: of a table it is not.
+		err = ofPebble(p.db.Flush())
+	}
 	if err != nil {
 		return fmt.Errorf("load registers: %w", err)
 	}
