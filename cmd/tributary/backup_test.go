@@ -23,7 +23,9 @@ import (
 	"github.com/tributary-db/tributary/planner/coord"
 	"github.com/tributary-db/tributary/storage/blob"
 	"github.com/tributary-db/tributary/storage/consensus"
+	marks "github.com/tributary-db/tributary/storage/oracle"
 	"github.com/tributary-db/tributary/storage/shard"
+	"github.com/tributary-db/tributary/storage/tvc"
 )
 
 // tributary runs a command of the program, and gives what it prints.
@@ -367,6 +369,97 @@ func treeOf(t *testing.T, dir string) (paths []string) {
 		t.Fatal(err)
 	}
 	return paths
+}
+
+// TestInspectEndsWithStatus1: of the program itself, on a directory that was spoilt and on none, and 0 on a whole one.
+func TestInspectEndsWithStatus1(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := startChild(t, dir)
+	exec1(t, c.connect(), "CREATE TABLE t (a int8, b text)", fmt.Sprintf(largeInsert, 1))
+	c.stop()
+	status := func(dir string) (code int, out, said string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		cmd := exec.Command(os.Args[0], "inspect", dir)
+		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+			t.Fatal(err)
+		}
+		return cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()
+	}
+	if code, out, said := status(dir); code != 0 || !strings.HasSuffix(out, "\nno fault found\n") || said != "" {
+		t.Errorf("a whole directory: status %d, %q\n%s", code, said, out)
+	}
+	objects, err := filepath.Glob(filepath.Join(dir, "blob", "*", "p*"))
+	if err != nil || len(objects) == 0 {
+		t.Fatal(objects, err)
+	}
+	if err := os.Truncate(objects[0], 100); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, said := status(dir); code != 1 || !strings.Contains(out, "FAULT: ") || said != "tributary: 1 faults\n" {
+		t.Errorf("a directory with a damaged object: status %d, %q\n%s", code, said, out)
+	}
+	if code, out, said := status(filepath.Join(dir, "none")); code != 1 || out != "" || !strings.Contains(said, "cannot be read as a data directory") {
+		t.Errorf("no directory: status %d, %q\n%s", code, said, out)
+	}
+}
+
+// TestInspectHoldsShardsAgainstTheMark: an upper just past the oracle's mark is as it should be, and one beyond is a fault.
+func TestInspectHoldsShardsAgainstTheMark(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	c := startChild(t, dir)
+	exec1(t, c.connect(), "CREATE TABLE t (a int8)", "CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n FROM t",
+		"CREATE MATERIALIZED VIEW fixed AS SELECT 1 AS a", "INSERT INTO t VALUES (1)")
+	c.kill()
+	id := shardOf(t, dir, "materialize.public.t")
+	d, err := openOffline(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	client, err := readingClient(d.registers, d.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last tvc.Frontier
+	keys, err := d.registers.Keys(t.Context(), shard.RegisterPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		r, err := client.Check(t.Context(), shard.ID(strings.TrimPrefix(key, shard.RegisterPrefix)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Upper != tvc.Done {
+			last = max(last, r.Upper)
+		}
+	}
+	for _, c := range []struct {
+		mark tvc.Time
+		want string
+	}{{last.Last(), ""}, {last.Last() - 1, "beyond the oracle's mark"}, {0, "FAULT: shard " + string(id) + " is complete up to "}} {
+		var out bytes.Buffer
+		err := inspect(t.Context(), marked{d.registers, c.mark}, d.objects, &out)
+		if faulty := c.want != ""; (err != nil) != faulty || strings.Contains(out.String(), "FAULT") != faulty || !strings.Contains(out.String(), c.want) {
+			t.Errorf("uppers up to %d, the mark %d: %v\n%s", last, c.mark, err, out.String())
+		}
+	}
+}
+
+// marked is a store with another mark.
+type marked struct {
+	consensus.Store
+	mark tvc.Time
+}
+
+func (m marked) Head(ctx context.Context, key string) (consensus.Versioned, error) {
+	head, err := m.Store.Head(ctx, key)
+	if key == marks.MarkKey {
+		head.Data = marks.EncodeMark(m.mark)
+	}
+	return head, err
 }
 
 // TestInspectHoldsShardsAgainstTheCatalog: a shard that the catalog names and is not there, or is sealed, and one that is there

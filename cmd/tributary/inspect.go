@@ -131,6 +131,9 @@ type inspection struct {
 	faults int
 	// epoch is that of the last process.
 	epoch uint64
+	// mark is the oracle's: no time beyond it was given out. Nothing is held against it if it cannot be read.
+	mark     tvc.Time
+	markRead bool
 	// stored is what the catalog keeps, by shard; nil if the catalog cannot be read.
 	stored map[shard.ID]coord.Stored
 	// named are the objects that some shard names.
@@ -202,6 +205,7 @@ func (i *inspection) environment(ctx context.Context, registers consensus.Store)
 	case err != nil:
 		i.fault("the oracle's mark: %v", err)
 	default:
+		i.mark, i.markRead = mark, true
 		fmt.Fprintf(i.out, "no time given out is later than %s\n", instant(tvc.Frontier(mark)))
 	}
 	return nil
@@ -228,6 +232,7 @@ func (i *inspection) shard(ctx context.Context, client *shard.Client, id shard.I
 			instant(r.Since), instant(r.Upper), r.Totals.Rows, r.Totals.DiffSum, r.Batches, r.InlineBytes, len(r.Objects))
 	}
 	i.isStored(id, r.Sealed)
+	i.isBehindMark(id, r.Upper)
 	for _, key := range r.Objects {
 		i.named[key] = true
 		if epoch, ok := shard.ObjectEpoch(key); !ok || epoch > i.epoch {
@@ -245,6 +250,15 @@ func (i *inspection) called(id shard.ID) string {
 		return fmt.Sprintf("shard %s (%s)", id, of.Name)
 	}
 	return fmt.Sprintf("shard %s", id)
+}
+
+// isBehindMark holds a shard's upper against the oracle's mark, beyond which nothing is durable: the next process gives out
+// times from the mark on, so one that the shard has been through already would be given twice. A shard that is complete
+// for good is at no time.
+func (i *inspection) isBehindMark(id shard.ID, upper tvc.Frontier) {
+	if i.markRead && upper != tvc.Done && upper > tvc.After(i.mark) {
+		i.fault("shard %s is complete up to %s, beyond the oracle's mark: a time in between would be given out twice", id, instant(upper))
+	}
 }
 
 // isStored holds a shard that is there against the catalog. A sealed one stays when the catalog has forgotten it: its name is
