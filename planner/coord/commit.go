@@ -16,6 +16,10 @@ import (
 // maxAhead is how far write times may run ahead of the clock before the line waits and gathers more.
 const maxAhead = 100 * time.Millisecond
 
+// clockSetBack is how far the times given out may be ahead of the clock by themselves: after a crash they begin less than that
+// ahead. When it is more, the clock was set back, and to wait for it could take hours.
+const clockSetBack = time.Second
+
 // maxGroup bounds the transactions that become one unit.
 const maxGroup = 1024
 
@@ -23,6 +27,9 @@ const maxGroup = 1024
 // gather behind it and go together, at one time, in one unit. Then the first of those who wait leads. It owns no
 // goroutine: one of the callers leads each group.
 type commitLine struct {
+	// setBack says that the clock was behind when the last group went, which was logged; only the leader touches it.
+	setBack bool
+
 	mu struct {
 		sync.Mutex
 		queue []*pendingCommit
@@ -170,14 +177,26 @@ func (c *Coord) lead() {
 
 // commitGroup commits some transactions at one time, all in one unit; if that is refused, each by itself.
 func (c *Coord) commitGroup(group []*pendingCommit) {
-	if ahead := c.oracle.Ahead(); ahead > maxAhead {
-		_ = sleep(context.Background(), tvc.Time((ahead - maxAhead).Microseconds()))
-	}
+	c.keepToClock()
 	refused := c.tryGroup(group)
 	for _, p := range refused {
 		if again := c.tryGroup([]*pendingCommit{p}); len(again) > 0 {
 			c.refuse(p, p.err)
 		}
+	}
+}
+
+// keepToClock waits until the times given out are near the clock again, if they run ahead of it. If the clock was set back, they
+// go on from the last one, a microsecond a write, until it has caught up.
+func (c *Coord) keepToClock() {
+	ahead := c.oracle.Ahead()
+	before := c.commit.setBack
+	c.commit.setBack = ahead > clockSetBack
+	switch {
+	case c.commit.setBack && !before:
+		c.o.Log.Warn("the clock was set back: times stand still but for writes until it has caught up", "behind", ahead)
+	case !c.commit.setBack && ahead > maxAhead:
+		_ = sleep(context.Background(), tvc.Time((ahead - maxAhead).Microseconds()))
 	}
 }
 

@@ -1,6 +1,7 @@
 package coord_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tributary-db/tributary/planner/catalog"
@@ -493,4 +495,54 @@ func (c *conn) increment(up, watch string, by int) (err error) {
 	}
 	_, err = c.run(ctx, "COMMIT")
 	return err
+}
+
+// TestAClockThatIsSetBack: by hours, while the server runs and while it does not, it is neither waited for nor followed: writes and
+// reads go on at once, at times after all that were given out, also after a crash. It is said once each time.
+func TestAClockThatIsSetBack(t *testing.T) {
+	const hour = 3_600_000_000
+	synctest.Test(t, func(t *testing.T) {
+		disk := storagetest.NewDisk()
+		var said bytes.Buffer
+		s := start(t, bootOptions{disk: disk, clock: newClock(started, 1), log: &said})
+		s.connect().must(t, "CREATE TABLE t (a int)", "CREATE MATERIALIZED VIEW v AS SELECT sum(a) AS s FROM t", "CREATE INDEX i ON v (s)")
+		rows, upper := 0, tvc.Frontier(0)
+		write := func(when string, warnings int) {
+			t.Helper()
+			began := time.Now()
+			c := s.connect()
+			for range 5 {
+				c.must(t, "INSERT INTO t VALUES (1)")
+				rows++
+				c.want(t, "SELECT s FROM v", fmt.Sprint(rows))
+				c.want(t, "SELECT count(*) FROM t", fmt.Sprint(rows))
+				if now := s.shard("t").Upper(); now <= upper {
+					t.Errorf("%s: a write after %v is at %v", when, upper, now)
+				} else {
+					upper = now
+				}
+			}
+			if waited := time.Since(began); waited > 0 {
+				t.Errorf("%s: writes and reads wait for %v", when, waited)
+			}
+			if n := strings.Count(said.String(), "the clock was set back"); n != warnings {
+				t.Errorf("%s: it was said %d times, want %d:\n%s", when, n, warnings, said.String())
+			}
+		}
+		write("a clock that goes on", 0)
+		s.clock.now.Store(uint64(started - hour))
+		write("set back while the server runs", 1)
+		s.stop()
+		s = start(t, bootOptions{disk: disk, clock: newClock(started-2*hour, 1), log: &said})
+		write("set back while it does not", 2)
+		s.die()
+		disk = disk.Crash(1, 0)
+		s = start(t, bootOptions{disk: disk, clock: newClock(started-2*hour, 1), log: &said})
+		write("after a crash", 3)
+		s.clock.now.Store(uint64(started + hour))
+		write("set forward", 3)
+		s.clock.now.Store(uint64(started))
+		write("set back again", 4)
+		s.stop()
+	})
 }
