@@ -30,7 +30,7 @@ type fullFor struct {
 // MaybeError implements errorfs.Injector.
 func (f *fullFor) MaybeError(op errorfs.Op) error {
 	switch op.Kind {
-	case errorfs.OpCreate, errorfs.OpReuseForWrite, errorfs.OpFilePreallocate, errorfs.OpFileWrite, errorfs.OpFileSync,
+	case errorfs.OpCreate, errorfs.OpReuseForWrite, errorfs.OpRename, errorfs.OpFilePreallocate, errorfs.OpFileWrite, errorfs.OpFileSync,
 		errorfs.OpFileSyncData, errorfs.OpFileSyncTo, errorfs.OpFileFlush:
 		if strings.Contains(op.Path, f.part) && f.calls.Add(-1) < 0 {
 			f.hit.Store(true)
@@ -47,7 +47,7 @@ func (f *fullFor) String() string { return f.part }
 // middle of what Pebble does by itself, nothing ends the process: commits go well or fail with the disk's error, and
 // what was acknowledged is there when the directory is opened anew, after a crash and without one.
 func TestPebbleOnADiskThatIsFullForAFile(t *testing.T) {
-	for _, part := range []string{"MANIFEST-", "marker.", ".sst", ".log", "consensus"} {
+	for _, part := range []string{"MANIFEST-", "marker.", ".sst", ".log", ".dbtmp", "consensus"} {
 		t.Run(part, func(t *testing.T) {
 			for n := int64(0); ; n += 1 + n/30 {
 				full := &fullFor{part: part}
@@ -84,7 +84,9 @@ func commitUntilFull(t *testing.T, full *fullFor) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = open(errorfs.Wrap(fs, full)); err != nil && (!errors.Is(err, syscall.ENOSPC) || errors.Is(err, consensus.ErrInUse)) {
+	// Pebble itself is not told, or else the error would be there twice.
+	if s, err = open(errorfs.Wrap(fs, full)); err != nil && (!errors.Is(err, syscall.ENOSPC) || errors.Is(err, consensus.ErrInUse) ||
+		strings.Count(err.Error(), syscall.ENOSPC.Error()) != 1) {
 		t.Fatalf("%d: %v", n, err)
 	}
 	for err == nil && acknowledged < 10 {

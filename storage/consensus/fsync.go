@@ -96,10 +96,11 @@ func (z *frozen) create(name string, cat vfs.DiskWriteCategory) (vfs.File, error
 	return z.memory.Create(filepath.Base(name), cat)
 }
 
-// isVital says whether Pebble ends the process when the file cannot be made or written.
+// isVital says whether Pebble ends the process, or gives up opening the store, when the file cannot be made or written. That it
+// gives up is no better: it closes what its goroutines, which it has started by then, still use, and they panic.
 func isVital(name string) bool {
 	base := filepath.Base(name)
-	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.")
+	return isLog(base) || strings.HasPrefix(base, "MANIFEST-") || strings.HasPrefix(base, "marker.") || strings.HasSuffix(base, ".dbtmp")
 }
 
 // counter is the side of a metric that the file system sees.
@@ -171,10 +172,10 @@ func (c countingFS) Remove(name string) error {
 
 // Rename implements vfs.FS.
 func (c countingFS) Rename(oldname, newname string) error {
-	if err := c.frozen.err(); err != nil {
-		return err
+	if c.frozen.err() == nil {
+		c.frozen.note(newname, c.FS.Rename(oldname, newname))
 	}
-	return c.FS.Rename(oldname, newname)
+	return nil
 }
 
 // Unwrap implements vfs.FS.
