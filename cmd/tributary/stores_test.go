@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -273,5 +274,55 @@ func TestADirectoryThatIsRemoved(t *testing.T) {
 	}
 	if err := end(t, ended); !errors.Is(err, consensus.ErrMoved) {
 		t.Error(err)
+	}
+}
+
+// refuseToServe runs "serve" in a process of its own that must not start, through a shell that does something first, and gives what
+// it says.
+func refuseToServe(t *testing.T, first, dir string, flags ...string) string {
+	t.Helper()
+	args := append([]string{"-c", first + `; exec "$0" serve "$@"`, os.Args[0], "--data-dir", dir, "--http-listen", ""}, flags...)
+	out, err := exec.CommandContext(t.Context(), "sh", args...).CombinedOutput()
+	var status *exec.ExitError
+	if !errors.As(err, &status) || status.ExitCode() != 1 {
+		t.Errorf("serve ends with %v:\n%s", err, out)
+	}
+	return string(out)
+}
+
+// TestASecondServerOnADirectory is refused, with the directory and the reason in one line; the first one goes on, and other
+// commands reach it as before.
+func TestASecondServerOnADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	first := startChild(t, dir)
+	conn := first.connect()
+	exec1(t, conn, "CREATE TABLE t (a int)", "INSERT INTO t VALUES (1)")
+	for range 2 {
+		if said := refuseToServe(t, ":", dir, "--sql-listen", "127.0.0.1:0"); !strings.HasPrefix(said, "tributary: open data directory "+dir+": ") ||
+			!strings.Contains(said, consensus.ErrInUse.Error()) || strings.Count(said, "\n") != 1 {
+			t.Errorf("a second server says\n%s", said)
+		}
+		exec1(t, conn, "INSERT INTO t VALUES (1)")
+	}
+	if got := table(t, first.connect(), "SELECT count(*) FROM t"); !slices.Equal(got, []string{"3"}) {
+		t.Errorf("the first server has %q rows", got)
+	}
+	mustRun(t, "backup", dir, filepath.Join(t.TempDir(), "backup"))
+	first.stop()
+	mustRun(t, "inspect", dir)
+}
+
+// TestTooFewFiles: a server that may have too few files open says so before it touches anything; a soft limit is no reason.
+func TestTooFewFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if said := refuseToServe(t, "ulimit -n 16", dir, "--sql-listen", "127.0.0.1:0"); !strings.HasPrefix(said, "tributary: no more than 16 files may be open") ||
+		strings.Count(said, "\n") != 1 {
+		t.Errorf("with 16 files it says\n%s", said)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
+	}
+	if said := refuseToServe(t, "ulimit -S -n 16", dir, "--sql-listen", "nowhere"); !strings.Contains(said, "(--sql-listen)") {
+		t.Errorf("with a soft limit of 16 files, and no address, it says\n%s", said)
 	}
 }
