@@ -229,11 +229,18 @@ type Shape [shapeCount]float64
 const (
 	ShapeRows = iota
 	ShapeBatches
+	ShapeUnmerged
+	ShapeMerging
+	ShapeRuns
 	ShapeObjects
 	ShapeObjectBytes
+	ShapeInlineParts
 	ShapeInlineBytes
 	ShapeLogEntries
+	ShapeRollupBytes
+	ShapeHeldVersions
 	ShapeGarbage
+	ShapeGarbageBytes
 	ShapeHistory
 
 	shapeCount
@@ -251,14 +258,21 @@ type shapes struct {
 func (m *Meter) Show(r Registry, visit func(func(*Collection, Shape))) {
 	s := &shapes{meter: m, visit: visit}
 	for i, d := range [shapeCount][2]string{
-		ShapeRows:        {"rows", "Updates stored, before what compaction would save."},
-		ShapeBatches:     {"batches", "Batches that a shard's updates are in."},
-		ShapeObjects:     {"objects", "Objects that a shard's updates are in."},
-		ShapeObjectBytes: {"object_bytes", "Bytes of the objects that a shard's updates are in."},
-		ShapeInlineBytes: {"inline_bytes", "Bytes of parts inline in a shard's state now."},
-		ShapeLogEntries:  {"log_entries", "Entries of a shard's register since its newest rollup."},
-		ShapeGarbage:     {"garbage_objects", "Objects that are no longer needed and wait for readers or for being deleted."},
-		ShapeHistory:     {"history_seconds", "How much history, before the last change, can still be read."},
+		ShapeRows:         {"rows", "Updates stored, before what compaction would save."},
+		ShapeBatches:      {"batches", "Batches that a shard's updates are in."},
+		ShapeUnmerged:     {"unmerged_batches", "Of the batches, those that compaction would merge next."},
+		ShapeMerging:      {"merging_batches", "Of the batches, those that are being merged."},
+		ShapeRuns:         {"runs", "Sorted runs that a shard's updates are in."},
+		ShapeObjects:      {"objects", "Objects that a shard's updates are in."},
+		ShapeObjectBytes:  {"object_bytes", "Bytes of the objects that a shard's updates are in."},
+		ShapeInlineParts:  {"inline_parts", "Parts inline in a shard's state now."},
+		ShapeInlineBytes:  {"inline_bytes", "Bytes of parts inline in a shard's state now."},
+		ShapeLogEntries:   {"log_entries", "Entries of a shard's register since its newest rollup."},
+		ShapeRollupBytes:  {"rollup_bytes", "Bytes of a shard's newest rollup."},
+		ShapeHeldVersions: {"held_versions", "How many versions before the newest is the oldest that somebody reads."},
+		ShapeGarbage:      {"garbage_objects", "Objects that are no longer needed and wait for readers or for being deleted."},
+		ShapeGarbageBytes: {"garbage_bytes", "Bytes of the objects that are no longer needed."},
+		ShapeHistory:      {"history_seconds", "How much history, before the last change, can still be read."},
 	} {
 		s.descs[i] = prometheus.NewDesc("tributary_storage_collection_"+d[0], d[1], []string{"collection"}, nil)
 	}

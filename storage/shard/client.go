@@ -227,7 +227,7 @@ func (c *Client) load(ctx context.Context, id ID) (*state, error) {
 		if err != nil || len(entries) == 0 {
 			return nil, err
 		}
-		st, from, err := c.startOf(ctx, id, entries)
+		st, rollupBytes, err := c.startOf(ctx, id, entries)
 		if errors.Is(err, blob.ErrNotFound) {
 			// A newer rollup took its place since the entries were read; then there are newer entries.
 			again, aerr := c.entries(ctx, id, entries[len(entries)-1].Version+1)
@@ -238,9 +238,10 @@ func (c *Client) load(ctx context.Context, id ID) (*state, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read shard %s: %w", id, err)
 		}
-		if st, err = replay(st, entries[from:]); err != nil {
+		if st, err = replay(st, entries[st.versionOf()+1-entries[0].Version:]); err != nil {
 			return nil, fmt.Errorf("read shard %s: %w", id, err)
 		}
+		st.rollup.size = rollupBytes
 		return st, nil
 	}
 }
@@ -260,8 +261,9 @@ func (c *Client) entries(ctx context.Context, id ID, from consensus.Version) ([]
 	}
 }
 
-// startOf gives the state from which entries[from:] lead to the newest one.
-func (c *Client) startOf(ctx context.Context, id ID, entries []consensus.Versioned) (st *state, from int, err error) {
+// startOf gives a state that is at most one version older than the first entry and from which the entries after its version
+// lead to the newest one; nil if all of them do. It is that of the newest rollup, which has so many bytes, if there is one.
+func (c *Client) startOf(ctx context.Context, id ID, entries []consensus.Versioned) (st *state, rollupBytes int64, err error) {
 	for i := len(entries) - 1; i >= 0; i-- {
 		_, records, err := decodeEntry(entries[i].Data)
 		if err != nil {
@@ -270,7 +272,7 @@ func (c *Client) startOf(ctx context.Context, id ID, entries []consensus.Version
 		for _, r := range records {
 			if _, ok := r.(recSeal); ok {
 				// What was before no longer matters.
-				return &state{version: entries[i].Version - 1}, i, nil
+				return &state{version: entries[i].Version - 1}, 0, nil
 			}
 			rollup, ok := r.(recRollup)
 			if !ok {
@@ -286,7 +288,7 @@ func (c *Client) startOf(ctx context.Context, id ID, entries []consensus.Version
 			if first := entries[0].Version; st.version+1 < first {
 				return nil, 0, fmt.Errorf("%w: versions %d to %d are missing", ErrCorrupt, st.version+1, first-1)
 			}
-			return st, int(st.version + 1 - entries[0].Version), nil
+			return st, int64(len(data)), nil
 		}
 	}
 	if entries[0].Version != 1 {

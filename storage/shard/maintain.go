@@ -93,9 +93,10 @@ func (s *Shard) boundOf() func(tvc.Frontier) tvc.Frontier {
 // makes superfluous. A crash in between leaves a register that is longer than it need be.
 func (s *Shard) writeRollup(ctx context.Context, submit Submit) error {
 	st := s.current()
-	r := rollupRef{version: st.version, object: s.client.newObject()}
+	data := encodeRollup(st)
+	r := rollupRef{version: st.version, object: s.client.newObject(), size: int64(len(data))}
 	key := rollupKey(s.id, r.object)
-	if err := s.put(ctx, key, encodeRollup(st), OriginRollup); err != nil {
+	if err := s.put(ctx, key, data, OriginRollup); err != nil {
 		return err
 	}
 	refusal, err := submit(ctx, setRollup{sh: s, rollup: r})
@@ -155,6 +156,8 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 		return nil
 	}
 	old := st.batches[from:to]
+	s.merging.Store(int64(len(old)))
+	defer s.merging.Store(0)
 	outcome := "failed"
 	ended := s.client.metrics.Compacting()
 	defer func() { ended(outcome) }()

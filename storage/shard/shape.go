@@ -42,14 +42,22 @@ func (c *Client) shapes(visit func(*meter.Collection, meter.Shape)) {
 func (s *Shard) shape() (out meter.Shape) {
 	st := s.current()
 	out[meter.ShapeBatches], out[meter.ShapeRows] = float64(len(st.batches)), float64(st.totals.Rows)
-	out[meter.ShapeInlineBytes], out[meter.ShapeLogEntries] = float64(st.inlineBytes), float64(st.version-st.rollup.version)
+	out[meter.ShapeInlineBytes], out[meter.ShapeMerging] = float64(st.inlineBytes), float64(s.merging.Load())
+	out[meter.ShapeLogEntries], out[meter.ShapeRollupBytes] = float64(st.version-st.rollup.version), float64(st.rollup.size)
+	if st.mayMerge() {
+		from, to, _ := st.plan(st.since)
+		out[meter.ShapeUnmerged] = float64(to - from)
+	}
 	if st.upper != tvc.Done && st.upper > st.since {
 		out[meter.ShapeHistory] = float64(st.upper-st.since) / 1e6
 	}
 	for _, b := range st.batches {
+		out[meter.ShapeRuns] += float64(len(b.runs))
 		for _, r := range b.runs {
 			for _, p := range r {
-				if !p.isInline() {
+				if p.isInline() {
+					out[meter.ShapeInlineParts]++
+				} else {
 					out[meter.ShapeObjects]++
 					out[meter.ShapeObjectBytes] += float64(p.size)
 				}
@@ -58,6 +66,13 @@ func (s *Shard) shape() (out meter.Shape) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for v := range s.mu.pins {
+		// The state may be older than the pins by now.
+		out[meter.ShapeHeldVersions] = max(out[meter.ShapeHeldVersions], float64(st.version)-float64(v))
+	}
 	out[meter.ShapeGarbage] = float64(len(s.mu.dead))
+	for _, d := range s.mu.dead {
+		out[meter.ShapeGarbageBytes] += float64(d.bytes)
+	}
 	return out
 }

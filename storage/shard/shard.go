@@ -30,6 +30,8 @@ type Shard struct {
 
 	// maintaining and compacting let one goroutine at a time do each.
 	maintaining, compacting sync.Mutex
+	// merging is how many batches are being merged.
+	merging atomic.Int64
 
 	mu struct {
 		sync.Mutex
@@ -46,6 +48,7 @@ type watcher struct{ ch chan<- struct{} }
 
 type deadObject struct {
 	key     string
+	bytes   int64
 	dropped consensus.Version
 }
 
@@ -159,9 +162,9 @@ func (s *Shard) install(next *state) (wants bool) {
 // leave a state only by being replaced, so those of an append need no look.
 func (s *Shard) dropped(last, next *state) []deadObject {
 	var dead []deadObject
-	add := func(key string) { dead = append(dead, deadObject{key, next.version}) }
+	add := func(key string, bytes int64) { dead = append(dead, deadObject{key, bytes, next.version}) }
 	if last.rollup != next.rollup && last.rollup.version > 0 {
-		add(rollupKey(s.id, last.rollup.object))
+		add(rollupKey(s.id, last.rollup.object), last.rollup.size)
 	}
 	if len(next.batches) > len(last.batches) {
 		return dead
@@ -174,9 +177,11 @@ func (s *Shard) dropped(last, next *state) []deadObject {
 		if kept[b] {
 			continue
 		}
-		b.objects(s.id, add)
 		for _, r := range b.runs {
 			for _, p := range r {
+				if !p.isInline() {
+					add(partKey(s.id, p.object), p.size)
+				}
 				s.client.cache.drop(p.slot)
 			}
 		}

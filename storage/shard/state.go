@@ -86,6 +86,8 @@ type objectName struct {
 type rollupRef struct {
 	version consensus.Version
 	object  objectName
+	// size is its bytes, as far as this process has put or read it: it is not stored.
+	size int64
 }
 
 func (p *partRef) isInline() bool { return p.inline != nil }

@@ -40,7 +40,7 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	}
 	want("written", map[string]float64{"objects_put_total": 2, "object_bytes_total": size, "inline_parts_total": 1, "consensus_failed_total": 0,
 		"collection_rows": 160, "collection_batches": 3, "collection_objects": 2, "collection_object_bytes": size,
-		"collection_inline_bytes": inline, "collection_log_entries": 4, "collection_garbage_objects": 0, "compactions_total": 0})
+		"collection_inline_bytes": inline, "collection_inline_parts": 1, "collection_runs": 3, "collection_log_entries": 4, "collection_garbage_objects": 0, "compactions_total": 0})
 
 	x = x.again(disk)
 	if n, err := x.scan(shard.ScanOptions{}); n != 160 || err != nil {
@@ -106,6 +106,95 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	x.p.Set.Forget(historyID)
 	want("dropped", map[string]float64{"collection_rows": 0, "collection_batches": 0, "collection_log_entries": 0, "inline_bytes_total": 0,
 		"collection_history_seconds": 0})
+	x.p.Stop(t)
+}
+
+// TestShapesAreCounted: runs, rollups, what compaction would do and does, and what readers keep.
+func TestShapesAreCounted(t *testing.T) {
+	ctx := context.Background()
+	disk := storagetest.NewDisk()
+	x := newTable(t, disk)
+	want := func(when string, values map[string]float64) {
+		t.Helper()
+		for name, v := range values {
+			if got := x.p.Registry.Sum("tributary_storage_collection_"+name, "collection", "t"); got != v {
+				t.Errorf("%s: %s is %v, not %v", when, name, got, v)
+			}
+		}
+	}
+	sizes := func(prefix string) (sum float64) {
+		infos, err := x.p.Blob.List(ctx, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, info := range infos {
+			sum += float64(info.Size)
+		}
+		return sum
+	}
+	for i := range int64(7) {
+		x.add(700*i, 700, true)
+	}
+	want("seven objects", map[string]float64{"batches": 7, "runs": 7, "objects": 7, "unmerged_batches": 0, "merging_batches": 0,
+		"held_versions": 0, "rollup_bytes": 0, "garbage_bytes": 0})
+	old, err := x.sh.Snapshot(ctx, x.sh.Upper().Last(), shard.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := []*shard.Written{}
+	for i := range int64(2) {
+		w, err := write(ctx, x.sh, rowsOf(4_900+700*i, 700), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two = append(two, w)
+	}
+	mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1, Written: two})
+	want("one append of two runs", map[string]float64{"batches": 8, "runs": 9, "objects": 9, "unmerged_batches": 8, "held_versions": 1})
+	for range 200 {
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1})
+	}
+	merging := 0.0
+	x.p.Faults.Follow(func(c storagetest.Call) storagetest.Verdict {
+		merging = max(merging, x.p.Registry.Sum("tributary_storage_collection_merging_batches"))
+		return storagetest.Pass
+	})
+	written := sizes("u7/p")
+	if err := x.p.Maintain(ctx, x.sh); err != nil {
+		t.Fatal(err)
+	}
+	x.p.Faults.Follow(nil)
+	if merging != 8 {
+		t.Errorf("%v batches were merged at once", merging)
+	}
+	// The rollup and the compaction are an entry each.
+	want("while it is read", map[string]float64{"batches": 1, "runs": 1, "unmerged_batches": 0, "merging_batches": 0,
+		"held_versions": 203, "garbage_objects": 9, "garbage_bytes": written, "rollup_bytes": sizes("u7/r")})
+	old.Close()
+	if err := x.p.Maintain(ctx, x.sh); err != nil {
+		t.Fatal(err)
+	}
+	want("read", map[string]float64{"held_versions": 0, "garbage_objects": 0, "garbage_bytes": 0, "object_bytes": sizes("u7/p")})
+
+	x = x.again(disk)
+	want("opened", map[string]float64{"rollup_bytes": sizes("u7/r"), "log_entries": 2})
+	if sizes("u7/r") == 0 {
+		t.Error("there is no rollup")
+	}
+	for range 200 {
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1})
+	}
+	now, err := x.sh.Snapshot(ctx, x.sh.Upper().Last(), shard.ScanOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := sizes("u7/r")
+	if err := x.p.Maintain(ctx, x.sh); err != nil {
+		t.Fatal(err)
+	}
+	want("with another rollup", map[string]float64{"garbage_objects": 1, "garbage_bytes": was, "rollup_bytes": sizes("u7/r") - was,
+		"held_versions": 1, "log_entries": 1})
+	now.Close()
 	x.p.Stop(t)
 }
 
