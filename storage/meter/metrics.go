@@ -53,20 +53,23 @@ const (
 	Read Fate = iota
 	Skipped
 	Audited
+	// Inline parts have no statistics and are always read.
+	Inline
 
 	fateCount
 )
 
-func (f Fate) String() string { return [fateCount]string{"read", "skipped", "audited"}[f] }
+func (f Fate) String() string { return [fateCount]string{"read", "skipped", "audited", "inline"}[f] }
 
 // Meter is the metrics of a process's shards.
 type Meter struct {
 	// Those that are counted by who does what they say.
-	CacheHits, Deleted, Swept, CompactedRows, AuditsFailed prometheus.Counter
+	CacheHits, CacheMisses, Deleted, Swept, SweptBytes, CompactedRows, AuditsFailed prometheus.Counter
 
 	// By collection and origin, or by collection.
 	objectsPut, objectBytes, consensusBytes, inlineParts, inlineBytes *prometheus.CounterVec
 
+	started        prometheus.Counter
 	compactions    *prometheus.CounterVec // outcome
 	compactSeconds prometheus.Observer
 	putSeconds     [Origins]prometheus.Observer
@@ -93,6 +96,8 @@ func New(r Registry, cacheBytes func() int64) *Meter {
 	}
 	m := &Meter{
 		CacheHits:     one("cache_hits_total", "Parts that were read from the cache."),
+		CacheMisses:   one("cache_misses_total", "Parts that were not in the cache."),
+		SweptBytes:    one("swept_bytes_total", "Bytes of the objects of tributary_storage_objects_swept_total."),
 		Deleted:       one("objects_deleted_total", "Objects deleted since no reader can reach them."),
 		Swept:         one("objects_swept_total", "Objects that an earlier process left unlinked."),
 		CompactedRows: one("compacted_rows_total", "Rows written by compaction."),
@@ -105,15 +110,17 @@ func New(r Registry, cacheBytes func() int64) *Meter {
 		inlineParts:    vec("inline_parts_total", "Parts kept inline in a shard's state.", "collection"),
 		inlineBytes:    vec("inline_bytes_total", "Bytes of parts kept inline in a shard's state.", "collection"),
 		compactions: vec("compactions_total",
-			"Compactions that ended, by outcome: applied; refused, the batches having changed meanwhile; failed.", "outcome"),
+			"Compactions that ended, by outcome: applied; refused, the batches having changed meanwhile; failed; skipped, there being "+
+				"nothing to do.", "outcome"),
+		started:        one("compactions_started_total", "Compactions that were begun, of which none is skipped."),
 		compactSeconds: histogram(r, "compaction_seconds", "How long a compaction took.").WithLabelValues(),
 	}
 	putSeconds := histogram(r, "object_put_seconds", "How long putting an object took.", "origin")
 	for o := range Origins {
 		m.putSeconds[o] = putSeconds.WithLabelValues(o.String())
 	}
-	parts := vec("scan_parts_total", "Parts met by reads, by fate: read; skipped by statistics; audited, which are some of those skipped.",
-		"fate")
+	parts := vec("scan_parts_total", "Parts met by reads, by fate: read; skipped by statistics; audited, which are some of those skipped; "+
+		"inline ones, which are read.", "fate")
 	partBytes := vec("scan_part_bytes_total", "Bytes, encoded, of the parts of tributary_storage_scan_parts_total.", "fate")
 	for f := range fateCount {
 		m.parts[f], m.partBytes[f] = parts.WithLabelValues(f.String()), partBytes.WithLabelValues(f.String())
@@ -148,12 +155,16 @@ func (m *Meter) Putting(o Origin) (ended func()) { return timed(m.putSeconds[o])
 
 // Compacting observes a compaction from its begin to its end.
 func (m *Meter) Compacting() (ended func(outcome string)) {
+	m.started.Inc()
 	took := timed(m.compactSeconds)
 	return func(outcome string) {
 		took()
 		m.compactions.WithLabelValues(outcome).Inc()
 	}
 }
+
+// NothingToCompact counts a compaction that had nothing to do.
+func (m *Meter) NothingToCompact() { m.compactions.WithLabelValues("skipped").Inc() }
 
 // Met counts a part that a read met. On nil nothing is counted.
 func (m *Meter) Met(f Fate, bytes int64) {

@@ -397,15 +397,14 @@ func (c *Client) Sweep(ctx context.Context) (swept int, err error) {
 		}
 		at = end
 	}
-	c.metrics.Swept.Add(float64(swept))
 	return swept, nil
 }
 
 func (c *Client) sweepShard(ctx context.Context, id ID, infos []blob.Info) (swept int, err error) {
-	var old []string
+	var old []blob.Info
 	for _, info := range infos {
 		if epoch, ok := ObjectEpoch(info.Key); ok && epoch < c.epoch {
-			old = append(old, info.Key)
+			old = append(old, info)
 		}
 	}
 	if len(old) == 0 {
@@ -423,14 +422,16 @@ func (c *Client) sweepShard(ctx context.Context, id ID, infos []blob.Info) (swep
 			st.objects(id, func(key string) { named[key] = true })
 		}
 	}
-	for _, key := range old {
-		if named[key] {
+	for _, o := range old {
+		if named[o.Key] {
 			continue
 		}
-		if err := c.blob.Delete(ctx, key); err != nil {
+		if err := c.blob.Delete(ctx, o.Key); err != nil {
 			return swept, err
 		}
 		swept++
+		c.metrics.Swept.Inc()
+		c.metrics.SweptBytes.Add(float64(o.Size))
 	}
 	return swept, nil
 }

@@ -73,6 +73,7 @@ func (s *Shard) Compact(ctx context.Context, submit Submit) (more bool, err erro
 	defer s.compacting.Unlock()
 	first, last, since, ok := s.toCompact()
 	if !ok {
+		s.client.metrics.NothingToCompact()
 		return false, nil
 	}
 	return true, s.compact(ctx, submit, first, last, since)
@@ -153,6 +154,7 @@ func (s *Shard) compact(ctx context.Context, submit Submit, first, last uint64, 
 	defer s.unpin(st)
 	from, to, ok := st.find(first, last)
 	if !ok {
+		s.client.metrics.NothingToCompact()
 		return nil
 	}
 	old := st.batches[from:to]

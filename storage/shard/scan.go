@@ -288,7 +288,7 @@ func (sc *Scan) runOf(parts []*partRef) part.Run {
 				if d, err = sc.sh.read(ctx, sc.state, parts[at]); err != nil {
 					return nil, err
 				}
-				sc.meter.Met(meter.Read, parts[at].bytes())
+				sc.meter.Met(parts[at].fateRead(), parts[at].bytes())
 				block = 0
 			}
 			p := parts[at]
@@ -302,6 +302,14 @@ func (sc *Scan) runOf(parts []*partRef) part.Run {
 			}
 		}
 	}
+}
+
+// fateRead is what has become of a part that was read.
+func (p *partRef) fateRead() meter.Fate {
+	if p.isInline() {
+		return meter.Inline
+	}
+	return meter.Read
 }
 
 // describe names a part for people.
@@ -319,6 +327,7 @@ func (s *Shard) read(ctx context.Context, st *state, p *partRef) (*decoded, erro
 		c.metrics.CacheHits.Inc()
 		return d, nil
 	}
+	c.metrics.CacheMisses.Inc()
 	d := &decoded{}
 	if p.isInline() {
 		b, err := part.DecodeInline(p.inline, st.schemas[p.schema-1].Kinds())

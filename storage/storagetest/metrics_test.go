@@ -47,7 +47,10 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 		t.Fatal(n, err)
 	}
 	want("read", map[string]float64{"objects_read_total": 2, "object_read_bytes_total": size, "object_errors_total": 0,
-		"collection_rows": 160, "scan_parts_total": 3, "scan_part_bytes_total": size + inline})
+		"collection_rows": 160, "scan_parts_total": 3, "scan_part_bytes_total": size + inline, "cache_misses_total": 3})
+	if n, bytes := sum("scan_parts_total", "fate", "inline"), sum("scan_part_bytes_total", "fate", "inline"); n != 1 || bytes != inline {
+		t.Errorf("%v inline parts of %v bytes were read", n, bytes)
+	}
 
 	sc, err := x.sh.Snapshot(ctx, x.sh.Upper().Last(), shard.ScanOptions{})
 	if err != nil {
@@ -56,9 +59,15 @@ func TestMetricsFollowAShardsLife(t *testing.T) {
 	if err := x.sh.CompactAll(ctx, x.p.Submit); err != nil {
 		t.Fatal(err)
 	}
-	if n := sum("compactions_total", "outcome", "applied"); n == 0 || n != sum("compactions_total") {
-		t.Errorf("%v compactions were applied", n)
+	if more, err := x.sh.Compact(ctx, x.p.Submit); more || err != nil {
+		t.Error(more, err)
 	}
+	for outcome, n := range map[string]float64{"applied": 1, "skipped": 1, "refused": 0, "failed": 0} {
+		if got := sum("compactions_total", "outcome", outcome); got != n {
+			t.Errorf("%v compactions were %s", got, outcome)
+		}
+	}
+	want("while it is read", map[string]float64{"compactions_started_total": 1})
 	want("while it is read", map[string]float64{"collection_garbage_objects": 2, "objects_deleted_total": 0, "scan_parts_total": 3})
 	sc.Close()
 	if err := x.p.Maintain(ctx, x.sh); err != nil {
@@ -256,8 +265,19 @@ func TestObjectCallsAreCounted(t *testing.T) {
 	}
 	want("failed", map[string]float64{"get": 2, "put": 0, "delete": 0, "list": 1}, map[string]float64{"get": 1, "list": 1})
 	fail("")
+	leaked := 0.0
+	for _, o := range x.objects() {
+		leaked += float64(o.Size)
+	}
 	if n, err := x.p.Set.Client().Sweep(ctx); n != 2 || err != nil {
 		t.Errorf("%d objects were swept: %v", n, err)
+	}
+	for _, o := range x.objects() {
+		leaked -= float64(o.Size)
+	}
+	if n, bytes := x.p.Registry.Sum("tributary_storage_objects_swept_total"), x.p.Registry.Sum("tributary_storage_swept_bytes_total"); n != 2 ||
+		bytes != leaked {
+		t.Errorf("%v objects of %v bytes were swept, not of %v", n, bytes, leaked)
 	}
 	want("swept", map[string]float64{"get": 2, "put": 0, "delete": 2, "list": 2}, map[string]float64{"get": 1, "list": 1})
 	x.p.Stop(t)
