@@ -64,10 +64,10 @@ func (f Fate) String() string { return [fateCount]string{"read", "skipped", "aud
 // Meter is the metrics of a process's shards.
 type Meter struct {
 	// Those that are counted by who does what they say.
-	CacheHits, CacheMisses, Deleted, Swept, SweptBytes, CompactedRows, AuditsFailed prometheus.Counter
+	CacheHits, CacheMisses, Deleted, Swept, SweptBytes, CompactedRows, CompactionsRequested, AuditsFailed prometheus.Counter
 
 	// By collection and origin, or by collection.
-	objectsPut, objectBytes, consensusBytes, inlineParts, inlineBytes *prometheus.CounterVec
+	objectsPut, objectBytes, entries, consensusBytes, inlineParts, inlineBytes *prometheus.CounterVec
 
 	started        prometheus.Counter
 	compactions    *prometheus.CounterVec // outcome
@@ -101,11 +101,14 @@ func New(r Registry, cacheBytes func() int64) *Meter {
 		Deleted:       one("objects_deleted_total", "Objects deleted since no reader can reach them."),
 		Swept:         one("objects_swept_total", "Objects that an earlier process left unlinked."),
 		CompactedRows: one("compacted_rows_total", "Rows written by compaction."),
+		CompactionsRequested: one("compactions_requested_total",
+			"How often maintenance found batches to be merged. What comes while a shard waits for it is done by the same compaction."),
 		AuditsFailed: one("audits_failed_total",
 			"Audited parts that had wanted rows although their statistics ruled them out."),
 
 		objectsPut:     vec("objects_put_total", "Objects put into the blob store.", "collection", "origin"),
 		objectBytes:    vec("object_bytes_total", "Bytes of objects put into the blob store.", "collection", "origin"),
+		entries:        vec("consensus_entries_total", "Entries committed to registers.", "collection", "origin"),
 		consensusBytes: vec("consensus_bytes_total", "Bytes of entries committed to registers.", "collection", "origin"),
 		inlineParts:    vec("inline_parts_total", "Parts kept inline in a shard's state.", "collection"),
 		inlineBytes:    vec("inline_bytes_total", "Bytes of parts kept inline in a shard's state.", "collection"),
@@ -176,9 +179,9 @@ func (m *Meter) Met(f Fate, bytes int64) {
 
 // Collection is the metrics of one collection: counters looked up once.
 type Collection struct {
-	objects, objectBytes, consensus [Origins]prometheus.Counter
-	inline, inlineBytes             prometheus.Counter
-	name                            string
+	objects, objectBytes, entries, consensus [Origins]prometheus.Counter
+	inline, inlineBytes                      prometheus.Counter
+	name                                     string
 }
 
 // Collection gives the metrics with a collection's name. Two shards with one name share them.
@@ -192,6 +195,7 @@ func (m *Meter) Collection(name string) *Collection {
 	for o := range Origins {
 		c.objects[o] = m.objectsPut.WithLabelValues(name, o.String())
 		c.objectBytes[o] = m.objectBytes.WithLabelValues(name, o.String())
+		c.entries[o] = m.entries.WithLabelValues(name, o.String())
 		c.consensus[o] = m.consensusBytes.WithLabelValues(name, o.String())
 	}
 	m.mu.names[name] = c
@@ -207,7 +211,7 @@ func (m *Meter) Forget(name string) {
 	m.inlineBytes.DeleteLabelValues(name)
 	// Each by all of its labels: to delete by some of them is to look at every collection's.
 	for o := range Origins {
-		for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.consensusBytes} {
+		for _, v := range []*prometheus.CounterVec{m.objectsPut, m.objectBytes, m.entries, m.consensusBytes} {
 			v.DeleteLabelValues(name, o.String())
 		}
 	}
@@ -228,6 +232,7 @@ func (c *Collection) Put(o Origin, bytes int) {
 
 // Committed counts an entry that was committed to the register, and the inline parts in it.
 func (c *Collection) Committed(o Origin, bytes, inlineParts, inlineBytes int) {
+	c.entries[o].Inc()
 	c.consensus[o].Add(float64(bytes))
 	c.inline.Add(float64(inlineParts))
 	c.inlineBytes.Add(float64(inlineBytes))

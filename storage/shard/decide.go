@@ -74,6 +74,9 @@ type setRollup struct {
 func (o replace) shard() (ID, *Shard)   { return o.sh.id, o.sh }
 func (o setRollup) shard() (ID, *Shard) { return o.sh.id, o.sh }
 
+func (replace) kind() OpKind   { return KindCompaction }
+func (setRollup) kind() OpKind { return KindRollup }
+
 func (s *state) refuse(op Op, reason Reason) *Refusal {
 	id, _ := op.shard()
 	return &Refusal{Shard: id, Reason: reason, Upper: s.upper, Since: s.since, Schema: s.schemaID()}

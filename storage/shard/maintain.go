@@ -33,7 +33,9 @@ func (s *Shard) Maintain(ctx context.Context, submit Submit) (compact bool, err 
 			return false, err
 		}
 	}
-	_, _, _, compact = s.toCompact()
+	if _, _, _, compact = s.toCompact(); compact {
+		s.client.metrics.CompactionsRequested.Inc()
+	}
 	return compact, nil
 }
 

@@ -43,7 +43,32 @@ type Token struct {
 type Op interface {
 	// shard gives the ID of the shard that is operated on, and its handle unless it is to be made.
 	shard() (ID, *Shard)
+	kind() OpKind
 }
+
+// OpKind says what an operation does, for whoever counts them.
+type OpKind uint8
+
+// The kinds of operations. Compaction and rollups are a shard's own.
+const (
+	KindCreate OpKind = iota
+	KindAppend
+	KindEvolve
+	KindSeal
+	KindDowngrade
+	KindCompaction
+	KindRollup
+
+	// OpKinds is how many there are.
+	OpKinds
+)
+
+func (k OpKind) String() string {
+	return [OpKinds]string{"create", "append", "evolve", "seal", "downgrade", "compaction", "rollup"}[k]
+}
+
+// KindOf gives an operation's kind.
+func KindOf(op Op) OpKind { return op.kind() }
 
 // Create makes a shard. It is refused as Exists if there is or was one of that ID.
 type Create struct {
@@ -112,6 +137,12 @@ func (o Append) shard() (ID, *Shard)    { return o.Shard.id, o.Shard }
 func (o Evolve) shard() (ID, *Shard)    { return o.Shard.id, o.Shard }
 func (o Seal) shard() (ID, *Shard)      { return o.Shard.id, o.Shard }
 func (o Downgrade) shard() (ID, *Shard) { return o.Shard.id, o.Shard }
+
+func (Create) kind() OpKind    { return KindCreate }
+func (Append) kind() OpKind    { return KindAppend }
+func (Evolve) kind() OpKind    { return KindEvolve }
+func (Seal) kind() OpKind      { return KindSeal }
+func (Downgrade) kind() OpKind { return KindDowngrade }
 
 // Reason says why an operation was refused.
 type Reason uint8

@@ -310,3 +310,50 @@ func TestAllMetricsAreInTheDocs(t *testing.T) {
 	}
 	p.Stop(t)
 }
+
+// TestOperationsAreCounted: by kind and by what became of them, and the entries that came of them by whose work they were.
+func TestOperationsAreCounted(t *testing.T) {
+	x := newTable(t, storagetest.NewDisk())
+	for i := range int64(9) {
+		x.add(700*i, 700, true)
+	}
+	for range 200 {
+		mustDo(t, x.p, shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1})
+	}
+	if err := x.p.Maintain(t.Context(), x.sh); err != nil {
+		t.Fatal(err)
+	}
+	mustDo(t, x.p, shard.Downgrade{Shard: x.sh, Since: x.sh.Since()}, shard.Evolve{Shard: x.sh, Expect: 1, Schema: schema})
+	late := shard.Append{Shard: x.sh, Lower: 1, Upper: x.sh.Upper() + 1}
+	if out, err := x.p.Set.Group().Do(t.Context(), unit(late)); err != nil || out.Done() {
+		t.Fatal(out, err)
+	}
+	next := shard.Append{Shard: x.sh, Lower: x.sh.Upper(), Upper: x.sh.Upper() + 1}
+	x.p.Faults.Follow(func(c storagetest.Call) storagetest.Verdict { return storagetest.Fail })
+	if _, err := x.p.Set.Group().Do(t.Context(), unit(next, shard.Seal{Shard: x.sh})); err == nil {
+		t.Fatal("nothing failed")
+	}
+	x.p.Faults.Follow(nil)
+	mustDo(t, x.p, shard.Seal{Shard: x.sh})
+	sum := x.p.Registry.Sum
+	for _, c := range []struct {
+		kind                  string
+		done, refused, failed float64
+	}{
+		{"create", 1, 0, 0}, {"append", 209, 1, 1}, {"downgrade", 1, 0, 0}, {"evolve", 1, 0, 0}, {"seal", 1, 0, 1},
+		{"compaction", 1, 0, 0}, {"rollup", 1, 0, 0},
+	} {
+		of := func(outcome string) float64 { return sum("tributary_storage_operations_total", "kind", c.kind, "outcome", outcome) }
+		if done, refused, failed := of("done"), of("refused"), of("failed"); done != c.done || refused != c.refused || failed != c.failed {
+			t.Errorf("%s: %v done, %v refused, %v failed; not %v, %v, %v", c.kind, done, refused, failed, c.done, c.refused, c.failed)
+		}
+	}
+	for origin, n := range map[string]float64{"append": 212, "compaction": 1, "rollup": 1} {
+		if got := sum("tributary_storage_consensus_entries_total", "origin", origin); got != n {
+			t.Errorf("%v entries of %s, not %v", got, origin, n)
+		}
+	}
+	if n := sum("tributary_storage_compactions_requested_total"); n != 1 {
+		t.Errorf("compactions were requested %v times", n)
+	}
+}

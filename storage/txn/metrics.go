@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/tributary-db/tributary/storage/shard"
 )
 
 // Registry takes metrics.
@@ -12,6 +14,8 @@ type Registry = prometheus.Registerer
 type metrics struct {
 	commands, commits, settled, refused, failed prometheus.Counter
 	seconds                                     prometheus.Histogram
+	// operations are counted by kind and by what became of them.
+	operations [shard.OpKinds]struct{ done, refused, failed prometheus.Counter }
 }
 
 func newMetrics(r Registry) *metrics {
@@ -24,14 +28,38 @@ func newMetrics(r Registry) *metrics {
 		Name: "tributary_storage_commit_seconds", Help: "How long the consensus store took to commit.",
 		Buckets: prometheus.ExponentialBuckets(50e-6, 2, 16),
 	})
-	r.MustRegister(seconds)
-	return &metrics{
+	operations := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tributary_storage_operations_total",
+		Help: "Operations on shards that were asked for, by kind and by what became of their unit: done, refused or failed.",
+	}, []string{"kind", "outcome"})
+	r.MustRegister(seconds, operations)
+	m := &metrics{
 		seconds:  seconds,
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
 		refused:  one("tributary_storage_consensus_refused_total", "Units refused since a register had moved on; most are tried again."),
 		failed:   one("tributary_storage_consensus_failed_total", "Calls that failed, whether or not they had an effect."),
 		settled:  one("tributary_storage_consensus_settled_total", "Attempts to find out about a commit whose outcome was unknown."),
+	}
+	for kind := range shard.OpKinds {
+		of := func(outcome string) prometheus.Counter { return operations.WithLabelValues(kind.String(), outcome) }
+		m.operations[kind].done, m.operations[kind].refused, m.operations[kind].failed = of("done"), of("refused"), of("failed")
+	}
+	return m
+}
+
+// ended counts operations of a unit, of which either all were done or none.
+func (m *metrics) ended(ops []shard.Op, out Outcome, err error) {
+	for _, op := range ops {
+		of := m.operations[shard.KindOf(op)]
+		switch {
+		case err != nil:
+			of.failed.Inc()
+		case out.Done():
+			of.done.Inc()
+		default:
+			of.refused.Inc()
+		}
 	}
 }
 

@@ -141,6 +141,12 @@ func NewGroup(o Options) *Group {
 // which Do gives only when the group ends before an unknown outcome could be settled. Once the unit is being
 // written, Do waits for the outcome even if ctx ends.
 func (g *Group) Do(ctx context.Context, u Unit) (Outcome, error) {
+	out, err := g.do(ctx, u)
+	g.metrics.ended(u.Ops, out, err)
+	return out, err
+}
+
+func (g *Group) do(ctx context.Context, u Unit) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return Outcome{}, err
 	}
