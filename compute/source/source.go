@@ -140,8 +140,16 @@ func (s *Stream) Rows() int { return s.scan.Rows() }
 // Uniform leaves the times out of the blocks: all are the same.
 func (s *Stream) Uniform() { s.uniform = true }
 
-// smallRows is how many rows make a block worth a round of its own; blocks of fewer are put together.
-const smallRows = 2048
+// A block of smallRows rows, or of smallBytes however few they are, is worth a round of its own; smaller ones are put
+// together. Without the second bound, large rows that lie in an object each would be copied again and again, and be more
+// than a vector can hold.
+const (
+	smallRows  = 2048
+	smallBytes = 1 << 20
+)
+
+// small says that a block is not worth a round of its own.
+func small(b *vec.Block) bool { return b.Len < smallRows && b.Size() < smallBytes }
 
 // Next gives the next block, nil at the end; borrowed until the next call.
 func (s *Stream) Next(ctx context.Context) (*vec.Block, error) {
@@ -149,9 +157,9 @@ func (s *Stream) Next(ctx context.Context) (*vec.Block, error) {
 		s.ahead = nil
 		return s.timed(b), nil
 	}
-	small := s.in.small
-	small.Reset()
-	for small.Len < smallRows {
+	gathered := s.in.small
+	gathered.Reset()
+	for small(gathered) {
 		b, err := s.next(ctx)
 		if err != nil {
 			return nil, err
@@ -159,19 +167,19 @@ func (s *Stream) Next(ctx context.Context) (*vec.Block, error) {
 		if b == nil {
 			break
 		}
-		if b.Len >= smallRows {
-			if small.Len == 0 {
+		if !small(b) {
+			if gathered.Len == 0 {
 				return s.timed(b), nil
 			}
 			s.ahead = b
 			break
 		}
-		small.AppendBlock(b)
+		gathered.AppendBlock(b)
 	}
-	if small.Len == 0 {
+	if gathered.Len == 0 {
 		return nil, nil
 	}
-	return s.timed(small), nil
+	return s.timed(gathered), nil
 }
 
 // timed takes the times off, if that is asked for.
