@@ -149,13 +149,16 @@ func (r *Result) fits() error {
 // bounded says that what lies behind the first want rows need not be kept.
 func (r *Result) bounded() bool { return r.Positive && r.want >= 0 }
 
+// joinBytes is up to how many bytes rows are put into one block: a few large ones would be more than a vector can hold.
+const joinBytes = 4 << 20
+
 // keep keeps rows as they come.
 func (r *Result) keep(b *vec.Block) {
 	to := 0
 	for ; to < b.Len && !r.Full(); to++ {
 		r.count += b.Diff(to)
 	}
-	if n := len(r.rows); n > 0 && r.rows[n-1].Len+to <= dataflow.RoundRows {
+	if n := len(r.rows); n > 0 && r.rows[n-1].Len+to <= dataflow.RoundRows && r.rows[n-1].Size()+b.Size() <= joinBytes {
 		r.bytes -= int64(r.rows[n-1].Size())
 		r.rows[n-1].AppendRange(b, 0, to)
 		r.bytes += int64(r.rows[n-1].Size())
@@ -312,7 +315,7 @@ func (o *Rows) next() (*vec.Block, error) {
 		return b, nil
 	}
 	o.buf.Reset()
-	for o.buf.Len < dataflow.RoundRows && o.cur.Next() {
+	for bytes := 0; o.buf.Len < dataflow.RoundRows && bytes < joinBytes && o.cur.Next(); bytes += len(o.cur.Row()) {
 		if o.cur.Diff() < 0 {
 			return nil, errNegative
 		}

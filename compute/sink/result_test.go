@@ -193,6 +193,49 @@ func TestMaxSizeCountsWhatIsKept(t *testing.T) {
 	}
 }
 
+// TestLargeRowsComeInBlocksOfTheirOwn: a result's blocks are bounded in bytes, whether they are sorted, as they came, or
+// added up.
+func TestLargeRowsComeInBlocksOfTheirOwn(t *testing.T) {
+	large := func(id int64, diff int64) *vec.Block {
+		b := vec.NewBlock(viewSchema.Rel.Kinds(), 1)
+		b.AppendRow(diff, vec.IntOf(id), vec.StrOf(strings.Repeat("x", joinBytes/2)))
+		return b
+	}
+	for _, order := range [][]plan.Order{nil, {{Col: 0}}} {
+		for _, diffs := range [][]int64{{1}, {-1, 2}} {
+			r := NewResult(pair, plan.Finishing{Order: order, Limit: -1, Project: []int{0, 1}}, 0)
+			for _, diff := range diffs {
+				for id := range int64(9) {
+					if err := r.Add(large(id, diff)); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			rows, err := r.Finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []int64
+			for {
+				b, err := rows.Next(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b == nil {
+					break
+				}
+				if b.Size() >= 2*joinBytes {
+					t.Errorf("order %v, diffs %v: a block of %d rows has %d bytes", order, diffs, b.Len, b.Size())
+				}
+				ids = append(ids, b.Cols[0].Ints[:b.Len]...)
+			}
+			if want := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8}; !slices.Equal(ids, want) {
+				t.Errorf("order %v, diffs %v: rows %v, want %v", order, diffs, ids, want)
+			}
+		}
+	}
+}
+
 func TestRowsTakenBackInAPositiveResultAreInvalid(t *testing.T) {
 	r := NewResult(pair, plan.Finishing{Order: []plan.Order{{Col: 0}}, Limit: 1}, 0)
 	r.Positive = true
