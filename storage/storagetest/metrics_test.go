@@ -343,7 +343,9 @@ func TestOperationsAreCounted(t *testing.T) {
 		{"create", 1, 0, 0}, {"append", 209, 1, 1}, {"downgrade", 1, 0, 0}, {"evolve", 1, 0, 0}, {"seal", 1, 0, 1},
 		{"compaction", 1, 0, 0}, {"rollup", 1, 0, 0},
 	} {
-		of := func(outcome string) float64 { return sum("tributary_storage_operations_total", "kind", c.kind, "outcome", outcome) }
+		of := func(outcome string) float64 {
+			return sum("tributary_storage_operations_total", "kind", c.kind, "outcome", outcome)
+		}
 		if done, refused, failed := of("done"), of("refused"), of("failed"); done != c.done || refused != c.refused || failed != c.failed {
 			t.Errorf("%s: %v done, %v refused, %v failed; not %v, %v, %v", c.kind, done, refused, failed, c.done, c.refused, c.failed)
 		}
