@@ -291,7 +291,7 @@ func TestACopyThatIsCutShort(t *testing.T) {
 				t.Fatal(err)
 			}
 			cuts++
-			if got, opened := contentsOf(t, cut); opened && len(got) > 0 && !maps.Equal(got, want) {
+			if got, opened := contentsOf(t, cut); opened && !maps.Equal(got, want) {
 				t.Errorf("%s cut at %d of %d bytes has %d of %d registers", f.Name(), len(whole)*i/places, len(whole), len(got), len(want))
 			}
 			if err := os.RemoveAll(cut); err != nil {

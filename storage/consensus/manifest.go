@@ -63,10 +63,15 @@ const (
 	manifestHeaderBytes = 7
 	// The types of chunks: a whole record, or its first, a middle (3), its last piece.
 	manifestWholeType, manifestFirstType, manifestLastType = 1, 2, 4
+	// newManifest is the manifest of a new directory.
+	newManifest = manifestPrefix + "000001"
 )
 
 // checkManifest refuses a manifest that is damaged. A crash leaves one whose last record is cut off or, on some file
 // systems, is zeros in part; what it says Pebble had not relied on yet. Everything else that cannot be read is damage.
+//
+// But for that of a new directory, a manifest begins with all tables there are and, in a second record, up to where their rows
+// count; it becomes the current one when both are durable. Without the second, Pebble would open a store that seems empty.
 func checkManifest(fs vfs.FS, dir, marker string) error {
 	_, name, ok := strings.Cut(marker[len(markerPrefix):], ".")
 	if !ok || !strings.HasPrefix(name, manifestPrefix) {
@@ -81,10 +86,29 @@ func checkManifest(fs vfs.FS, dir, marker string) error {
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}
-	if at, ok := checkChunks(data); !ok {
+	at, ok := checkChunks(data)
+	if !ok {
 		return fmt.Errorf("%w: %s cannot be read at byte %d of %d", ErrCorrupt, name, at, len(data))
 	}
+	if name != newManifest && records(data[:at]) < 2 {
+		return fmt.Errorf("%w: %s ends at byte %d, and was longer when it was new", ErrCorrupt, name, at)
+	}
 	return nil
+}
+
+// records counts the records of a manifest that can be read to its end.
+func records(data []byte) (n int) {
+	for at := 0; at < len(data); {
+		if inBlock := walBlockBytes - at%walBlockBytes; inBlock < manifestHeaderBytes {
+			at += inBlock
+			continue
+		}
+		if kind := data[at+6]; kind == manifestWholeType || kind == manifestLastType {
+			n++
+		}
+		at += manifestHeaderBytes + int(binary.LittleEndian.Uint16(data[at+4:]))
+	}
+	return n
 }
 
 // checkChunks gives where a manifest cannot be read, if not for a crash.

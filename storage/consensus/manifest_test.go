@@ -141,6 +141,44 @@ func TestPebbleNoticesADamagedManifest(t *testing.T) {
 	}
 }
 
+// TestPebbleNoticesACutManifest: wherever a manifest ends early of which nothing is newer than when it was made, the store does not
+// open, and says which file it is. With the whole manifest all is there.
+func TestPebbleNoticesACutManifest(t *testing.T) {
+	files, _ := usedStore(t)
+	fs := files()
+	reopen := func() {
+		t.Helper()
+		s, err := openQuietly(fs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if !isWhole(t, s) {
+			t.Error("the store has lost something")
+		}
+	}
+	reopen() // which makes a new manifest
+	names, err := fs.List("consensus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	marker := names[slices.IndexFunc(names, func(n string) bool { return strings.HasPrefix(n, "marker.manifest.") })]
+	manifest := marker[strings.Index(marker, "MANIFEST-"):]
+	whole := readFile(t, fs, "consensus/"+manifest)
+	for end := range whole {
+		writeFile(t, fs, "consensus/"+manifest, whole[:end])
+		s, err := openQuietly(fs)
+		if err == nil {
+			t.Fatalf("it ends at byte %d of %d, and the store opens with a at %q", end, len(whole), head(t, s, "a"))
+		}
+		if !errors.Is(err, consensus.ErrCorrupt) || !strings.Contains(err.Error(), manifest) {
+			t.Errorf("it ends at byte %d of %d: %v", end, len(whole), err)
+		}
+	}
+	writeFile(t, fs, "consensus/"+manifest, whole)
+	reopen()
+}
+
 // noNextLog is a disk that is full when a log is to be made, after those that are there have had time to go.
 type noNextLog struct{ fs vfs.FS }
 
