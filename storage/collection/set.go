@@ -195,7 +195,6 @@ func (s *Set) stopTimers() {
 func (e *entry) stopTimer() {
 	if e.retained != nil {
 		e.retained.Stop()
-		e.retained = nil
 	}
 }
 
@@ -287,8 +286,11 @@ func (s *Set) Retain(id tvc.ID, retain time.Duration) {
 		return
 	}
 	e.desc.Retain = retain
-	e.stopTimer()
-	s.lookAgainLocked(e)
+	// A timer that is past being stopped looks at once.
+	if e.retained == nil || e.retained.Stop() {
+		e.retained = nil
+		s.lookAgainLocked(e)
+	}
 	s.mu.Unlock()
 	s.keeper.wakeIfWanted(e.shard)
 }
@@ -381,6 +383,9 @@ func (s *Set) retain(e *entry) time.Duration {
 // lookAgainLocked is called when history may end that was kept until now: by a process that has ended, by somebody who held
 // it, by a view that was behind, or since it was to be retained for longer.
 func (s *Set) lookAgainLocked(e *entry) {
+	if s.mu.entries[e.desc.ID] != e {
+		return
+	}
 	if retain := s.retain(e); retain >= 0 && max(e.floor, e.shard.Since()) < sub(e.shard.Upper(), 1) {
 		s.settleLaterLocked(e, retain)
 	}
@@ -403,7 +408,8 @@ func (s *Set) settle(e *entry) {
 		s.mu.Unlock()
 		return
 	}
-	e.settled = e.shard.Upper()
+	settled := e.shard.Upper()
+	e.settled = settled
 	woken := []*shard.Shard{e.shard}
 	for _, in := range e.desc.Inputs {
 		if up := s.mu.entries[in]; up != nil {
@@ -413,7 +419,7 @@ func (s *Set) settle(e *entry) {
 	}
 	s.mu.Unlock()
 	// If there were changes meanwhile, this has it look again.
-	s.bound(e, e.settled)
+	s.bound(e, settled)
 	for _, sh := range woken {
 		s.keeper.wakeIfWanted(sh)
 	}

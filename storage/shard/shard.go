@@ -140,7 +140,7 @@ func (s *Shard) install(next *state) (wants bool) {
 		invariants.Failf("shard %s: version %d follows %d", s.id, next.version, last.version)
 	}
 	var dead []deadObject
-	if next.sealed || next.nextBatch != last.nextBatch || next.rollup != last.rollup {
+	if next.sealed || next.nextBatch != last.nextBatch || next.rollup.object != last.rollup.object {
 		dead = s.dropped(last, next)
 	}
 	s.mu.Lock()
@@ -163,7 +163,7 @@ func (s *Shard) install(next *state) (wants bool) {
 func (s *Shard) dropped(last, next *state) []deadObject {
 	var dead []deadObject
 	add := func(key string, bytes int64) { dead = append(dead, deadObject{key, bytes, next.version}) }
-	if last.rollup != next.rollup && last.rollup.version > 0 {
+	if last.rollup.object != next.rollup.object && last.rollup.version > 0 {
 		add(rollupKey(s.id, last.rollup.object), last.rollup.size)
 	}
 	if len(next.batches) > len(last.batches) {
