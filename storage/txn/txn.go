@@ -302,14 +302,18 @@ func (g *Group) lead(r *request) {
 
 // gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together
 // were told of it together and write again together, and the first to run would go alone, with few processors many
-// after it too. Who writes alone goes at once.
+// after it too. Who writes alone goes at once. It yields until twice nobody has come, since now and then the scheduler lets
+// who has yielded run before all others.
 func (g *Group) gather() {
 	if g.shared < 2 {
 		return
 	}
-	for before, now := 0, g.Waiting(); now > before; {
+	for alone := 0; alone < 2; {
+		before := g.Waiting()
 		runtime.Gosched()
-		before, now = now, g.Waiting()
+		if alone++; g.Waiting() > before {
+			alone = 0
+		}
 	}
 }
 
