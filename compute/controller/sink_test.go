@@ -215,9 +215,22 @@ func TestALoadMakesNoSmallViewSpill(t *testing.T) {
 		e.must(e.c.Wait(context.Background(), []tvc.ID{id}, e.readTime()))
 		e.c.Drop(id)
 	}
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
+			if time.Now().After(deadline) {
+				t.Fatal("not within a minute: " + what)
+			}
+		}
+	}
 	follow := func() {
+		t.Helper()
 		e.write(map[tvc.ID]*vec.Block{b: numbers(step, 1)})
 		e.must(e.c.Wait(context.Background(), small, e.readTime()))
+		// What was staged is let go only after the append was told.
+		until("nothing small is staged", func() bool {
+			return e.c.SinkStatistics(small[0]).StagedBytes == 0 && e.c.SinkStatistics(small[1]).StagedBytes == 0
+		})
 	}
 	follow()
 	share := 1 + e.c.SinkStatistics(small[0]).StagedBytesPeak
@@ -228,14 +241,6 @@ func TestALoadMakesNoSmallViewSpill(t *testing.T) {
 	e.flaky.hangs.Store(h)
 	e.write(map[tvc.ID]*vec.Block{a: numbers(step, 1)})
 	large := e.view(12, copied(a))
-	until := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !is(); runtime.Gosched() {
-			if time.Now().After(deadline) {
-				t.Fatal("not within a minute: " + what)
-			}
-		}
-	}
 	until("an object is being put", func() bool { return h.waits.Load() > 0 })
 	spilled := false
 	for range 30 {
