@@ -327,11 +327,12 @@ func readFile(t *testing.T, fs vfs.FS, name string) []byte {
 	return data
 }
 
+// writeFile makes a file. The caller keeps data: a file system of Pebble's tests may spoil what it is given.
 func writeFile(t *testing.T, fs vfs.FS, name string, data []byte) {
 	t.Helper()
 	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
 	if err == nil {
-		_, err = f.Write(data)
+		_, err = f.Write(bytes.Clone(data))
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
