@@ -60,10 +60,16 @@ func replica(n uint64, workers int) controller.ReplicaDesc {
 }
 
 func newEnv(t *testing.T, workers int) *env {
-	e := &env{t: t, cons: consensus.NewMemory(), flaky: &flaky{Store: blob.NewMemory()},
+	e := newEnvOn(t, consensus.NewMemory(), workers)
+	t.Cleanup(func() { e.stop() })
+	return e
+}
+
+// newEnvOn makes an env that is owed a stop.
+func newEnvOn(t *testing.T, cons consensus.Store, workers int) *env {
+	e := &env{t: t, cons: cons, flaky: &flaky{Store: blob.NewMemory()},
 		sets: settings.NewSet(append(controller.Settings(), collection.Settings()...)...), live: map[tvc.ID]plantest.Rows{}}
 	e.start(workers)
-	t.Cleanup(func() { e.stop() })
 	return e
 }
 
@@ -89,8 +95,13 @@ func (e *env) start(workers int) {
 	e.set.Start()
 }
 
+// stop ends the process. Of the appends that dataflows have announced to the line of commits, none may be left: others would
+// wait for it.
 func (e *env) stop() {
 	e.c.Close()
+	if n := e.counter("tributary_storage_appends_announced"); n != 0 {
+		e.t.Errorf("%v appends are announced by nobody", n)
+	}
 	e.must(e.set.Close(context.Background()))
 }
 

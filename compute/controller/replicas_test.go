@@ -229,7 +229,7 @@ func TestIdleDataflowTakesNoTurn(t *testing.T) {
 	}
 }
 
-// counter sums a metric over its labels.
+// counter sums a counter or gauge over its labels.
 func (e *env) counter(name string) float64 {
 	e.t.Helper()
 	families, err := e.reg.Gather()
@@ -239,7 +239,7 @@ func (e *env) counter(name string) float64 {
 		if f.GetName() == name {
 			found = true
 			for _, m := range f.Metric {
-				sum += m.GetCounter().GetValue()
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue()
 			}
 		}
 	}

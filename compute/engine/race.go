@@ -97,7 +97,7 @@ func (v *viewDriver) follow(ctx context.Context) error {
 	v.d.standsBy, v.d.contended = true, true
 	v.sink.StandBy(true)
 	if v.race.unwatch == nil {
-		v.race.unwatch = v.shard.Watch(v.d.wake)
+		v.race.unwatch = v.shard.Watch(v.d.signal)
 	}
 	for v.behind() {
 		if !v.d.reaches(v.race.goal.upper) {

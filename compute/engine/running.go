@@ -26,8 +26,10 @@ type running struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	// wake has one slot: a full channel already means "look again".
-	wake  chan struct{}
-	since atomic.Uint64 // an index's; see compact
+	wake chan struct{}
+	// coming announces the view's appends.
+	coming coming
+	since  atomic.Uint64 // an index's; see compact
 	// index is nil while the index is not filled.
 	index atomic.Pointer[sink.Index]
 
@@ -68,6 +70,9 @@ var errDiffers = errors.New("the stored contents differ from what the query give
 
 func newRunning(e *Engine, c *protocol.Create) *running {
 	d := &running{e: e, c: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
+	if c.View != nil {
+		d.coming.group = e.o.Group
+	}
 	d.ctx, d.cancel = context.WithCancel(e.ctx)
 	d.since.Store(uint64(c.AsOf))
 	d.standsBy, d.patience, d.yield = c.View != nil && c.View.StandsBy, patience, minYield
@@ -76,6 +81,7 @@ func newRunning(e *Engine, c *protocol.Create) *running {
 
 // signal makes the dataflow look at its inputs again.
 func (d *running) signal() {
+	d.coming.expect()
 	select {
 	case d.wake <- struct{}{}:
 	default:
@@ -176,15 +182,19 @@ func (d *running) incarnation() (err error) {
 		d.e.o.Inputs.Reads(d.c.ID, tvc.After(asOf))
 	}
 	for _, in := range d.inputs {
-		defer in.Shard.Watch(d.wake)()
+		defer in.Shard.Watch(d.signal)()
 	}
 	if err := d.hydrate(ctx, asOf); err != nil {
 		return err
 	}
+	d.coming.begin()
+	defer d.coming.end()
 	for {
-		if over, err := d.catchUp(ctx); over || err != nil {
+		over, err := d.catchUp(ctx)
+		if over || err != nil {
 			return err
 		}
+		d.coming.met()
 		select {
 		case <-d.wake:
 		case <-ctx.Done():
@@ -320,6 +330,7 @@ func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Fe
 		}
 		defer turn.Done()
 		t.Turn = turn
+		d.coming.met() // but not soon
 	}
 	err := d.flow.Flow.Tick(ctx, t, feeds)
 	d.e.o.Metrics.ticks.Inc()

@@ -46,6 +46,9 @@ func NewAppender(o ViewOptions, group *txn.Group) *Appender {
 // leaves in the store goes with the next process's sweep.
 func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 	err := a.attempt(func() error { return a.append(ctx, iv) })
+	if announced := iv.takeAnnounced(); announced != 0 {
+		a.group.Met(announced)
+	}
 	var lost *LostError
 	if !iv.Keep || !errors.As(err, &lost) {
 		iv.Discard(ctx)
@@ -95,7 +98,7 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		return err
 	}
 	op := shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}
-	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{op}})
+	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{op}, Announced: iv.takeAnnounced()})
 	took.lap(Step, clock())
 	if err != nil {
 		if !errors.Is(err, txn.ErrIndeterminate) {

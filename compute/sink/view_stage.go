@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/shard"
 	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
 )
 
 // totals are linear sums over a worker's updates of an interval (promise V2).
@@ -334,10 +335,19 @@ func (v *View) Close(ctx context.Context) {
 type Interval struct {
 	Lower, Upper tvc.Frontier
 	// Keep holds what is staged until the interval is appended, in case somebody else is faster.
-	Keep    bool
-	reports []report
-	metrics *viewMetrics
-	account *account
+	Keep bool
+	// Announced is what the group has given for its append (txn.Group.Expect); Append sees that it is met.
+	Announced txn.Announcement
+	reports   []report
+	metrics   *viewMetrics
+	account   *account
+}
+
+// takeAnnounced gives the announcement that is still to be met.
+func (iv *Interval) takeAnnounced() txn.Announcement {
+	a := iv.Announced
+	iv.Announced = 0
+	return a
 }
 
 // began is when the tick of its first change began, and when that came; zero if it has none.

@@ -44,7 +44,7 @@ type Shard struct {
 	}
 }
 
-type watcher struct{ ch chan<- struct{} }
+type watcher struct{ wake func() }
 
 type deadObject struct {
 	key     string
@@ -103,10 +103,9 @@ func (s *Shard) MayWantMaintenance() bool {
 	return st.sealed || st.rollupDue() || st.mayMerge()
 }
 
-// Watch sends on ch, without waiting, whenever upper has moved or the shard was sealed, until cancel is
-// called. One slot is enough: a full channel already means "look again".
-func (s *Shard) Watch(ch chan<- struct{}) (cancel func()) {
-	w := &watcher{ch}
+// Watch calls wake, which may not wait, whenever upper has moved or the shard was sealed, until cancel is called.
+func (s *Shard) Watch(wake func()) (cancel func()) {
+	w := &watcher{wake}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.watchers[w] = true
@@ -120,7 +119,12 @@ func (s *Shard) Watch(ch chan<- struct{}) (cancel func()) {
 // WaitPast waits until the upper is past t.
 func (s *Shard) WaitPast(ctx context.Context, t tvc.Time) error {
 	ch := make(chan struct{}, 1)
-	cancel := s.Watch(ch)
+	cancel := s.Watch(func() {
+		select {
+		case ch <- struct{}{}:
+		default: // a full channel already means "look again"
+		}
+	})
 	defer cancel()
 	for !s.Upper().Past(t) {
 		select {
@@ -149,10 +153,7 @@ func (s *Shard) install(next *state) (wants bool) {
 	s.mu.dead = append(s.mu.dead, dead...)
 	if next.upper != last.upper || next.sealed != last.sealed {
 		for w := range s.mu.watchers {
-			select {
-			case w.ch <- struct{}{}:
-			default:
-			}
+			w.wake()
 		}
 	}
 	return len(s.mu.dead) > 0 || next.wantsMaintenance()

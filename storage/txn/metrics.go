@@ -12,8 +12,10 @@ import (
 type Registry = prometheus.Registerer
 
 type metrics struct {
-	commands, commits, settled, refused, failed prometheus.Counter
-	seconds                                     prometheus.Histogram
+	commands, commits, viewCommits, settled, refused, failed prometheus.Counter
+	seconds                                                  prometheus.Histogram
+	// expected are the units that are announced now.
+	expected prometheus.Gauge
 	// operations are counted by kind and by what became of them.
 	operations [shard.OpKinds]struct{ done, refused, failed prometheus.Counter }
 }
@@ -32,9 +34,13 @@ func newMetrics(r Registry) *metrics {
 		Name: "tributary_storage_operations_total",
 		Help: "Operations on shards that were asked for, by kind and by what became of their unit: done, refused or failed.",
 	}, []string{"kind", "outcome"})
-	r.MustRegister(seconds, operations)
+	expected := prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_storage_appends_announced",
+		Help: "Appends of views that may come soon, since the view's dataflow was woken."})
+	r.MustRegister(seconds, operations, expected)
 	m := &metrics{
-		seconds:  seconds,
+		seconds: seconds, expected: expected,
+		viewCommits: one("tributary_storage_consensus_view_commits_total",
+			"Of the calls that sent them, those with appends of views."),
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
 		refused:  one("tributary_storage_consensus_refused_total", "Units refused since a register had moved on; most are tried again."),
@@ -66,13 +72,16 @@ func (m *metrics) ended(ops []shard.Op, out Outcome, err error) {
 // began notes when a commit began.
 func (m *metrics) began() time.Time { return time.Now() }
 
-func (m *metrics) committed(units int, began time.Time, err error) {
-	m.seconds.Observe(time.Since(began).Seconds())
+// committed counts a commit and says how long it took.
+func (m *metrics) committed(units int, began time.Time, err error) time.Duration {
+	took := time.Since(began)
+	m.seconds.Observe(took.Seconds())
 	m.commands.Add(float64(units))
 	m.commits.Inc()
 	if err != nil {
 		m.failed.Inc()
 	}
+	return took
 }
 
 func (m *metrics) settling() { m.settled.Inc() }

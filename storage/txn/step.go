@@ -67,6 +67,9 @@ func (g *Group) attempt(batch []*request) (again []*request) {
 		refuseAll(refused, err)
 		return nil
 	}
+	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.request.unit.Announced != 0 }) {
+		g.metrics.viewCommits.Inc()
+	}
 	if marks > 0 {
 		if outcomes[0].Key == oracle.MarkKey {
 			invariants.Failf("the oracle's mark is at version %d, not %d", outcomes[0].Head.Version, g.mark)
@@ -191,7 +194,7 @@ func (g *Group) CheckEpoch(ctx context.Context) error {
 func (g *Group) commit(units []consensus.Unit) ([]consensus.Outcome, error) {
 	began := g.metrics.began()
 	out, err := g.consensus.Commit(g.stop, units)
-	g.metrics.committed(len(units), began, err)
+	g.took = g.metrics.committed(len(units), began, err)
 	if err == nil {
 		return out, nil
 	}

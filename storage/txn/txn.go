@@ -5,8 +5,9 @@
 //
 //	T1  the units of a step are evaluated in the order they came, clients' before background ones; a later
 //	    one sees what earlier ones of the step do.
-//	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. Nothing waits for a timer;
-//	    after a shared step others that can run are let in first.
+//	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. After a shared step others that
+//	    can run are let in first. Announced units (Expect) that are alone in line wait for the other announced ones, for no
+//	    longer than the last Commit took.
 //	T3  every unit compares the environment's epoch. When another process has raised it, Do gives ErrFenced
 //	    and goes on doing so.
 //	T4  states are installed and watchers woken only when durable.
@@ -22,7 +23,9 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/tributary-db/tributary/storage/consensus"
 	"github.com/tributary-db/tributary/storage/oracle"
@@ -55,6 +58,8 @@ type Unit struct {
 	Registers []Register
 	// Background lets units of clients go first.
 	Background bool
+	// Announced is what Expect gave for the unit: that it is in line meets that. 0: nobody announced it.
+	Announced Announcement
 	// final leaves the oracle's last mark behind.
 	final bool
 }
@@ -102,13 +107,21 @@ type Group struct {
 	mark consensus.Version
 	// shared is how many units the last step had; only the leader touches it.
 	shared int
+	// took is how long the last commit took; only the leader touches it.
+	took time.Duration
 
 	mu struct {
 		sync.Mutex
 		clients, background []*request
 		// leader is who forms the steps, or has been told to; nil when nothing is to do.
 		leader *request
-		err    error
+		// expected counts the units that may come soon; they have this announcement, and no more of them are waited for when
+		// the next begins. noneLeft is closed when it is 0, or a unit that nobody
+		// announced is in line; nil if nobody waits.
+		expected     int
+		announcement Announcement
+		noneLeft     chan struct{}
+		err          error
 	}
 }
 
@@ -133,6 +146,7 @@ func NewGroup(o Options) *Group {
 		consensus: o.Consensus, client: o.Client, oracle: o.Oracle, epoch: o.Epoch, mark: o.Mark, log: o.Log,
 		metrics: newMetrics(o.Registry), failed: make(chan struct{}),
 	}
+	g.mu.announcement = 1
 	g.stop, g.stopNow = context.WithCancel(context.Background())
 	return g
 }
@@ -148,6 +162,7 @@ func (g *Group) Do(ctx context.Context, u Unit) (Outcome, error) {
 
 func (g *Group) do(ctx context.Context, u Unit) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
+		g.Met(u.Announced)
 		return Outcome{}, err
 	}
 	r := &request{unit: u, token: g.client.Token(), told: make(chan bool, 1)}
@@ -231,8 +246,12 @@ func (g *Group) fail(err error) {
 func (g *Group) enter(r *request) (lead bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.metLocked(r.unit.Announced)
 	if g.mu.err != nil {
 		return false, g.mu.err
+	}
+	if r.unit.Announced == 0 && !r.unit.Background {
+		g.goOnLocked()
 	}
 	r.queued = true
 	if r.unit.Background {
@@ -282,6 +301,7 @@ func (g *Group) lead(r *request) {
 		}
 	}()
 	for own := false; !own; {
+		g.await()
 		g.gather()
 		batch = g.take()
 		g.shared = len(batch)
@@ -298,6 +318,76 @@ func (g *Group) lead(r *request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.handOverLocked()
+}
+
+// Announcement is the ticket of a unit that may come: units that are waited for together have the same. 0 is none.
+type Announcement uint64
+
+// Expect announces a unit that may come soon, as that of others has caused it. It is owed a Met, or a unit that was Announced.
+func (g *Group) Expect() Announcement {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expectLocked(g.mu.expected + 1)
+	return g.mu.announcement
+}
+
+// Met says that a unit that was announced does not come, or not soon.
+func (g *Group) Met(a Announcement) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.metLocked(a)
+}
+
+func (g *Group) metLocked(a Announcement) {
+	if a != g.mu.announcement {
+		return // none, or it was late
+	}
+	g.expectLocked(g.mu.expected - 1)
+	if g.mu.expected == 0 {
+		g.goOnLocked()
+	}
+}
+
+func (g *Group) expectLocked(n int) {
+	g.mu.expected = n
+	g.metrics.expected.Set(float64(n))
+}
+
+// goOnLocked ends the wait for announced units.
+func (g *Group) goOnLocked() {
+	if g.mu.noneLeft != nil {
+		close(g.mu.noneLeft)
+		g.mu.noneLeft = nil
+	}
+}
+
+// expectMax bounds the wait for announced units.
+const expectMax = 10 * time.Millisecond
+
+// await waits, if all that is in line was announced, for what was announced besides, but no longer than a commit takes:
+// then those in line wait at most twice as long as they must, and mostly share the one commit instead of waiting for the
+// one before. Who was late is waited for no more: a dataflow that is busy for long costs others one wait.
+func (g *Group) await() {
+	g.mu.Lock()
+	if g.mu.expected == 0 || len(g.mu.clients) == 0 ||
+		slices.ContainsFunc(g.mu.clients, func(r *request) bool { return r.unit.Announced == 0 }) {
+		g.mu.Unlock()
+		return
+	}
+	noneLeft := make(chan struct{})
+	g.mu.noneLeft = noneLeft
+	g.mu.Unlock()
+	t := time.NewTimer(min(g.took, expectMax))
+	defer t.Stop()
+	select {
+	case <-noneLeft:
+	case <-t.C:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.mu.noneLeft = nil
+		g.mu.announcement++
+		g.expectLocked(0)
+	}
 }
 
 // gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together

@@ -275,9 +275,10 @@ func (st steady) perAppend(before, after counts, inserts int) values {
 		"bytes":        stored("consensus_bytes_total", "origin", "append") / appends,
 		"all_bytes":    stored("consensus_bytes_total") / appends,
 		// An insert is a command and a commit of its own; what is left is the views'.
-		"commands": (diff("tributary_storage_consensus_commands_total") - float64(inserts)) / float64(inserts),
-		"commits":  (diff("tributary_storage_consensus_commits_total") - float64(inserts)) / float64(inserts),
-		"fsyncs":   diff("tributary_storage_fsyncs_total") / float64(inserts),
+		"commands":     (diff("tributary_storage_consensus_commands_total") - float64(inserts)) / float64(inserts),
+		"commits":      (diff("tributary_storage_consensus_commits_total") - float64(inserts)) / float64(inserts),
+		"view_commits": diff("tributary_storage_consensus_view_commits_total") / float64(inserts),
+		"fsyncs":       diff("tributary_storage_fsyncs_total") / float64(inserts),
 	}
 	for _, phase := range phases {
 		v[phase] = 1000 * sink("phase_seconds", "phase", phase) / appends
