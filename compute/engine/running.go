@@ -25,11 +25,8 @@ type running struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   chan struct{}
-	// wake has one slot: a full channel already means "look again".
-	wake chan struct{}
-	// coming announces the view's appends.
-	coming coming
-	since  atomic.Uint64 // an index's; see compact
+	waker
+	since atomic.Uint64 // an index's; see compact
 	// index is nil while the index is not filled.
 	index atomic.Pointer[sink.Index]
 
@@ -69,23 +66,12 @@ type running struct {
 var errDiffers = errors.New("the stored contents differ from what the query gives")
 
 func newRunning(e *Engine, c *protocol.Create) *running {
-	d := &running{e: e, c: c, done: make(chan struct{}), wake: make(chan struct{}, 1)}
-	if c.View != nil {
-		d.coming.group = e.o.Group
-	}
+	d := &running{e: e, c: c, done: make(chan struct{})}
+	d.waker.woken, d.waker.line = make(chan struct{}, 1), e.o.Group
 	d.ctx, d.cancel = context.WithCancel(e.ctx)
 	d.since.Store(uint64(c.AsOf))
 	d.standsBy, d.patience, d.yield = c.View != nil && c.View.StandsBy, patience, minYield
 	return d
-}
-
-// signal makes the dataflow look at its inputs again.
-func (d *running) signal() {
-	d.coming.expect()
-	select {
-	case d.wake <- struct{}{}:
-	default:
-	}
 }
 
 // name is the full SQL name of what the dataflow makes.
@@ -187,16 +173,15 @@ func (d *running) incarnation() (err error) {
 	if err := d.hydrate(ctx, asOf); err != nil {
 		return err
 	}
-	d.coming.begin()
-	defer d.coming.end()
+	defer d.shut()
 	for {
 		over, err := d.catchUp(ctx)
 		if over || err != nil {
 			return err
 		}
-		d.coming.met()
+		d.rest(d.view != nil && d.view.flying == nil && !d.standsBy)
 		select {
-		case <-d.wake:
+		case <-d.woken:
 		case <-ctx.Done():
 			return nil
 		}
@@ -269,7 +254,7 @@ func (d *running) await(ctx context.Context, t tvc.Time) error {
 		clock = timer.C
 	}
 	select {
-	case <-d.wake:
+	case <-d.woken:
 	case <-clock:
 	case <-ctx.Done():
 		return ctx.Err()
@@ -324,13 +309,13 @@ const largeRows = 32 << 10
 // tick works one interval of about so many rows through the operators.
 func (d *running) tick(ctx context.Context, t dataflow.Tick, feeds []dataflow.Feed, rows int) error {
 	if rows >= largeRows {
+		d.shut()
 		turn, err := d.e.o.Sched.Large(ctx)
 		if err != nil {
 			return err
 		}
 		defer turn.Done()
 		t.Turn = turn
-		d.coming.met() // but not soon
 	}
 	err := d.flow.Flow.Tick(ctx, t, feeds)
 	d.e.o.Metrics.ticks.Inc()

@@ -103,7 +103,8 @@ func (s *Shard) MayWantMaintenance() bool {
 	return st.sealed || st.rollupDue() || st.mayMerge()
 }
 
-// Watch calls wake, which may not wait, whenever upper has moved or the shard was sealed, until cancel is called.
+// Watch calls wake, which may neither wait nor use the shard, whenever upper has moved or the shard was sealed, until
+// cancel is called.
 func (s *Shard) Watch(wake func()) (cancel func()) {
 	w := &watcher{wake}
 	s.mu.Lock()

@@ -36,6 +36,7 @@ type announcing struct {
 	set   *collection.Set
 	g     *txn.Group
 	began time.Time
+	units int
 	wg    sync.WaitGroup
 }
 
@@ -58,7 +59,8 @@ func announced(t *testing.T, test func(a *announcing)) {
 
 // do makes a unit, and afterwards says how long after the test's beginning that was.
 func (a *announcing) do(u txn.Unit, told *time.Duration) {
-	u.Ops = []shard.Op{shard.Create{ID: shard.ID(fmt.Sprintf("%p", told)), Schema: oneInt}}
+	a.units++
+	u.Ops = []shard.Op{shard.Create{ID: shard.ID(fmt.Sprint("unit-", a.units)), Schema: oneInt}}
 	a.wg.Go(func() {
 		mustDone(a.T)(a.g.Do(context.Background(), u))
 		*told = time.Since(a.began)

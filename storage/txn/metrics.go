@@ -35,7 +35,7 @@ func newMetrics(r Registry) *metrics {
 		Help: "Operations on shards that were asked for, by kind and by what became of their unit: done, refused or failed.",
 	}, []string{"kind", "outcome"})
 	expected := prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_storage_appends_announced",
-		Help: "Appends of views that may come soon, since the view's dataflow was woken."})
+		Help: "Appends of views that are announced and not in line yet, for which others wait a moment."})
 	r.MustRegister(seconds, operations, expected)
 	m := &metrics{
 		seconds: seconds, expected: expected,

@@ -58,6 +58,9 @@ func (g *Group) attempt(batch []*request) (again []*request) {
 	if len(candidates) == 0 && marks == 0 {
 		return nil
 	}
+	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.request.unit.Announced != 0 }) {
+		g.metrics.viewCommits.Inc()
+	}
 	outcomes, err := g.commit(units)
 	if err != nil {
 		for _, c := range candidates {
@@ -66,9 +69,6 @@ func (g *Group) attempt(batch []*request) (again []*request) {
 		// What was refused may have been refused because of what did not happen.
 		refuseAll(refused, err)
 		return nil
-	}
-	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.request.unit.Announced != 0 }) {
-		g.metrics.viewCommits.Inc()
 	}
 	if marks > 0 {
 		if outcomes[0].Key == oracle.MarkKey {

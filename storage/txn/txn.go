@@ -6,8 +6,8 @@
 //	T1  the units of a step are evaluated in the order they came, clients' before background ones; a later
 //	    one sees what earlier ones of the step do.
 //	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. After a shared step others that
-//	    can run are let in first. Announced units (Expect) that are alone in line wait for the other announced ones, for no
-//	    longer than the last Commit took.
+//	    can run are let in first. Announced units (Expect) wait for the other announced ones, for about as long as a Commit
+//	    takes and at most ten milliseconds, unless a client's unit is in line, or enough for a Commit.
 //	T3  every unit compares the environment's epoch. When another process has raised it, Do gives ErrFenced
 //	    and goes on doing so.
 //	T4  states are installed and watchers woken only when durable.
@@ -23,7 +23,6 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -115,9 +114,8 @@ type Group struct {
 		clients, background []*request
 		// leader is who forms the steps, or has been told to; nil when nothing is to do.
 		leader *request
-		// expected counts the units that may come soon; they have this announcement, and no more of them are waited for when
-		// the next begins. noneLeft is closed when it is 0, or a unit that nobody
-		// announced is in line; nil if nobody waits.
+		// expected counts the announced units that are not in line, with the announcement that is given out now; with an
+		// older one they were late. noneLeft is closed when there are none, or a client's unit is in line; nil if nobody waits.
 		expected     int
 		announcement Announcement
 		noneLeft     chan struct{}
@@ -327,7 +325,7 @@ type Announcement uint64
 func (g *Group) Expect() Announcement {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.expectLocked(g.mu.expected + 1)
+	g.setExpectedLocked(g.mu.expected + 1)
 	return g.mu.announcement
 }
 
@@ -342,13 +340,13 @@ func (g *Group) metLocked(a Announcement) {
 	if a != g.mu.announcement {
 		return // none, or it was late
 	}
-	g.expectLocked(g.mu.expected - 1)
+	g.setExpectedLocked(g.mu.expected - 1)
 	if g.mu.expected == 0 {
 		g.goOnLocked()
 	}
 }
 
-func (g *Group) expectLocked(n int) {
+func (g *Group) setExpectedLocked(n int) {
 	g.mu.expected = n
 	g.metrics.expected.Set(float64(n))
 }
@@ -364,19 +362,14 @@ func (g *Group) goOnLocked() {
 // expectMax bounds the wait for announced units.
 const expectMax = 10 * time.Millisecond
 
-// await waits, if all that is in line was announced, for what was announced besides, but no longer than a commit takes:
-// then those in line wait at most twice as long as they must, and mostly share the one commit instead of waiting for the
-// one before. Who was late is waited for no more: a dataflow that is busy for long costs others one wait.
+// await lets announced units that are in line wait for those that are not yet, unless there is a client's unit or enough for
+// a step. It waits for about as long as a commit takes: so they wait about twice as long as they must in the worst case,
+// and mostly share a commit instead of waiting for the one before. What was late is not waited for again.
 func (g *Group) await() {
-	g.mu.Lock()
-	if g.mu.expected == 0 || len(g.mu.clients) == 0 ||
-		slices.ContainsFunc(g.mu.clients, func(r *request) bool { return r.unit.Announced == 0 }) {
-		g.mu.Unlock()
+	noneLeft := g.mayAwait()
+	if noneLeft == nil {
 		return
 	}
-	noneLeft := make(chan struct{})
-	g.mu.noneLeft = noneLeft
-	g.mu.Unlock()
 	t := time.NewTimer(min(g.took, expectMax))
 	defer t.Stop()
 	select {
@@ -384,10 +377,29 @@ func (g *Group) await() {
 	case <-t.C:
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		g.mu.noneLeft = nil
-		g.mu.announcement++
-		g.expectLocked(0)
+		if g.mu.noneLeft == noneLeft {
+			g.mu.noneLeft = nil
+			g.mu.announcement++
+			g.setExpectedLocked(0)
+		}
 	}
+}
+
+// mayAwait gives what ends the wait for announced units; nil if there is nothing to wait for.
+func (g *Group) mayAwait() chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.expected == 0 || len(g.mu.clients) == 0 {
+		return nil
+	}
+	size := 0
+	for _, r := range g.mu.clients {
+		if size += r.size(); r.unit.Announced == 0 || size > stepMax {
+			return nil
+		}
+	}
+	g.mu.noneLeft = make(chan struct{})
+	return g.mu.noneLeft
 }
 
 // gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together
