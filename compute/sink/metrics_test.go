@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -124,6 +125,37 @@ func TestStagedBytesEnd(t *testing.T) {
 		if s := e.statistics(); s.StagedBytes != 0 || e.o.Staging.used() != 0 {
 			t.Errorf("%s: it says that %d bytes are staged, and %d are", what, s.StagedBytes, e.o.Staging.used())
 		}
+	}
+}
+
+// TestStagedBytesAreTheRows: what counts as staged is what the rows take, whether a tick's rows have times of their own or not.
+func TestStagedBytesAreTheRows(t *testing.T) {
+	e := newEnv(t, 2)
+	var counted []int64
+	for _, multi := range []bool{false, true} {
+		f := e.newFlow()
+		at := tvc.Time(e.o.Shard.Upper()) + 10
+		b := rows(0, 20, 1)
+		if multi {
+			b.Times = slices.Repeat([]uint64{uint64(at)}, b.Len)
+		}
+		err := f.df.Tick(context.Background(), dataflow.Tick{Upper: tvc.After(at), At: at, Multi: multi},
+			[]dataflow.Feed{{Source: f.src, Next: dataflow.Blocks([]*vec.Block{b}), Stable: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		take := int64(0)
+		for w := range f.view.shares {
+			take += int64(f.view.shares[w].staged.Size())
+		}
+		counted = append(counted, e.o.Staging.used())
+		if counted[len(counted)-1] != take {
+			t.Errorf("times of their own %v: %d bytes count as staged, the rows take %d", multi, counted[len(counted)-1], take)
+		}
+		f.view.Close(context.Background())
+	}
+	if counted[0] != counted[1] {
+		t.Errorf("%d bytes without times and %d with them", counted[0], counted[1])
 	}
 }
 

@@ -256,8 +256,8 @@ func (v *View) begin(s *stage) {
 	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
 
-// stagedBytes is what rows take when they are staged.
-func stagedBytes(b *vec.Block) int64 { return int64(b.Size() + 8*b.Len) }
+// stagedBytes is what rows take when they are staged: each with its time, whether or not the block has times.
+func stagedBytes(b *vec.Block) int64 { return int64(b.Size() + 8*(b.Len-len(b.Times))) }
 
 // spill hands what a worker has staged to a writer of its own, or drops it if the view stands by.
 func (v *View) spill(s *stage) error {
