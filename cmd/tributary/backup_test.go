@@ -212,12 +212,13 @@ func TestABackupThatIsBrokenOff(t *testing.T) {
 	if err != nil || len(objects) == 0 {
 		t.Fatal(objects, err)
 	}
-	// Who reads an object that is a pipe waits for the other end.
+	// Who opens an object that is a pipe waits for the other end. The last pipe's never comes, so the backup cannot end.
 	pipe, aside := objects[len(objects)-1], filepath.Join(t.TempDir(), "aside")
+	last := pipe + "-last"
 	if err := os.Rename(pipe, aside); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), syscall.Mkfifo(last, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	to := filepath.Join(t.TempDir(), "backup")
@@ -235,7 +236,7 @@ func TestABackupThatIsBrokenOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	if err := os.Rename(aside, pipe); err != nil {
+	if err := errors.Join(os.Rename(aside, pipe), os.Remove(last)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := filepath.Glob(to + "*")
