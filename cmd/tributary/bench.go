@@ -47,6 +47,7 @@ three times, and the best one is taken. The progress says how much others used.`
 	flags := view.Flags()
 	flags.BoolVar(&o.Full, "full", false, "5 runs, windows of a minute and 2 GB instead of 3 runs, 20 seconds and 512 MB")
 	flags.BoolVar(&o.Quick, "quick", false, "one run, half a second and 4 MB: shows that everything works, and measures nothing")
+	flags.IntVar(&o.Runs, "runs", 0, "how often each way is measured, instead of the above: more runs tell smaller differences apart")
 	flags.StringSliceVar(&o.Tables, "table", nil, "a table to measure; may be repeated (default: all)")
 	flags.StringVar(&o.Dir, "dir", bench.DefaultDir(), "where the servers keep their data meanwhile")
 	flags.StringVar(&o.State, "state", "", "file that keeps what has been measured, to go on from after an interruption")

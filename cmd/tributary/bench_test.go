@@ -81,6 +81,11 @@ func TestBenchMeasuresAllWays(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, got, want)
 		}
 	}
+	for _, key := range []string{"hydrate-narrow/sharing on/cpu", "hydrate-narrow/sharing on/wait", "bulk/sharing off/cpu", "bulk/sharing off/append"} {
+		if has[key] <= 0 {
+			t.Errorf("%s is %v, which takes time", key, has[key])
+		}
+	}
 }
 
 // TestBenchRefusesWhatItCannotDo names what is wrong.
@@ -93,6 +98,8 @@ func TestBenchRefusesWhatItCannotDo(t *testing.T) {
 		`there is no table "none"`: {"--table", "none"},
 		bad + ":1: ":               {"--state", bad},
 		"[full quick]":             {"--full", "--quick"},
+		"-1 runs: from 1 to 1000":  {"--runs", "-1"},
+		"1001 runs":                {"--runs", "1001"},
 		"not a directory":          {"--quick", "--table", "small", "--dir", filepath.Join(bad, "none")},
 	} {
 		if _, _, err := runBench(t, args...); err == nil || !strings.Contains(err.Error(), want) {

@@ -48,3 +48,20 @@ func TestRowNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestInTurn: each run has all ways, and what comes right before a way is not always the same.
+func TestInTurn(t *testing.T) {
+	ways := []way{{name: "a"}, {name: "b"}, {name: "c"}}
+	for run, want := range []string{"abc", "cba", "bca", "acb", "cab", "bac", "abc"} {
+		got := ""
+		for _, w := range inTurn(ways, run) {
+			got += w.name
+		}
+		if got != want {
+			t.Errorf("run %d has %s, want %s", run, got, want)
+		}
+	}
+	if ways[0].name != "a" || ways[2].name != "c" {
+		t.Errorf("the ways were changed: %v", ways)
+	}
+}

@@ -3,6 +3,7 @@ package bench
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -22,6 +23,8 @@ type Options struct {
 	Start func(ctx context.Context, o ServerOptions) (*Server, error)
 	// Full takes more and longer runs, and more data.
 	Full bool
+	// Runs is how often each way is measured; 0 leaves it to Full and Quick.
+	Runs int
 	// Tables names the tables to measure; empty means all.
 	Tables []string
 	// Dir is where servers have their directories, which go again.
@@ -80,6 +83,9 @@ func (b *bench) scale() string { return fmt.Sprintf("%d x %v, %d MB", b.runs, b.
 // cellTries is how often a cell is measured, if others use the machine meanwhile.
 const cellTries = 3
 
+// maxRuns bounds how often each way is measured.
+const maxRuns = 1000
+
 // Run measures, and writes the tables.
 func Run(ctx context.Context, o Options) (err error) {
 	b := &bench{o: o, runs: 3, warmUp: 2 * time.Second, window: 20 * time.Second, size: 512 << 20, bulk: 5_000_000}
@@ -89,6 +95,10 @@ func Run(ctx context.Context, o Options) (err error) {
 	case o.Full:
 		b.runs, b.window, b.size = 5, time.Minute, 2<<30
 	}
+	if o.Runs < 0 || o.Runs > maxRuns {
+		return fmt.Errorf("%d runs: from 1 to %d are possible", o.Runs, maxRuns)
+	}
+	b.runs = cmp.Or(o.Runs, b.runs)
 	chosen, err := choose(o.Tables)
 	if err != nil {
 		return err
@@ -106,9 +116,8 @@ func Run(ctx context.Context, o Options) (err error) {
 	before := describeHost()
 	for _, t := range chosen {
 		for run := range b.runs {
-			for i := range t.ways {
-				// The ways begin with another one in each run.
-				if err := b.measure(ctx, t, t.ways[(i+run)%len(t.ways)], run); err != nil {
+			for _, w := range inTurn(t.ways, run) {
+				if err := b.measure(ctx, t, w, run); err != nil {
 					return err
 				}
 			}
@@ -131,6 +140,17 @@ func Run(ctx context.Context, o Options) (err error) {
 		return r.plot(o.Plots)
 	}
 	return nil
+}
+
+// inTurn gives the ways in the order of a run. Two runs go forth and back, the next two begin with the next way: none is always
+// measured after the same one.
+func inTurn(ways []way, run int) []way {
+	n := run / 2 % len(ways)
+	out := slices.Concat(ways[n:], ways[:n])
+	if run%2 == 1 {
+		slices.Reverse(out)
+	}
+	return out
 }
 
 func choose(names []string) ([]table, error) {

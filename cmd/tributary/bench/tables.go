@@ -46,7 +46,8 @@ var (
 		{"encode", "encode ms", 2}, {"put", "put ms", 2}, {"append", "append ms", 2}, {"rest", "rest ms", 2}}
 	large = []column{{"seconds", "s", 2}, {"object_parts", "object parts", 0}, {"inline_parts", "inline parts", 0},
 		{"puts", "puts", 0}, {"bytes", "bytes", 0}, {"commands", "commands", 0}, {"fsyncs", "fsyncs", 0}, {"appends", "appends", 0},
-		{"peak", "peak heap MiB", 0}}
+		{"peak", "peak heap MiB", 0}, {"cpu", "processor s", 2}, {"wait", "wait s", 2}, {"encode", "encode s", 2}, {"put", "put s", 2},
+		{"append", "append s", 2}}
 )
 
 func columns(of ...[]column) []column {
