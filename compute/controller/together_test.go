@@ -21,7 +21,8 @@ func (p patient) Commit(ctx context.Context, units []consensus.Unit) ([]consensu
 }
 
 // TestViewsOfATableShareOneCommit: however many views a change has, they are written together, by one commit beside the
-// change's own; by two now and then, if the scheduler lets one of them go ahead of its wake-up of the others.
+// change's own; by two now and then, if the scheduler lets one of them go ahead of its wake-up of the others. Time stands still
+// here while they compute: it shows that they wait for each other, not for how long.
 func TestViewsOfATableShareOneCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnvOn(t, patient{consensus.NewMemory()}, 4)

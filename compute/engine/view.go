@@ -140,7 +140,7 @@ func (v *viewDriver) launch(ctx context.Context) error {
 	v.d.taken = 0
 	v.reads = v.d.through(v.reads[:0])
 	v.flying = &flight{iv: iv, content: iv.Content(), through: v.reads}
-	iv.Announced = v.d.waker.launch()
+	iv.Announced = v.d.waker.launch(iv.TakesLong())
 	v.d.e.wg.Go(func() {
 		v.landed <- ofStorage(v.app.Append(ctx, iv))
 		v.d.signal()

@@ -18,6 +18,9 @@ type waker struct {
 		open bool
 		// announced is what the line was told; 0 if nothing.
 		announced txn.Announcement
+		// late is how often in a row, up to a bound, others have waited in vain for what was announced; so many wake-ups
+		// more than mute says go unannounced.
+		late, mute int
 	}
 }
 
@@ -25,13 +28,21 @@ type waker struct {
 type announcer interface {
 	Expect() txn.Announcement
 	Met(txn.Announcement)
+	Late(txn.Announcement) bool
 }
+
+// maxLate bounds how many wake-ups go unannounced after one that was late: two to that power, less one.
+const maxLate = 6
 
 // signal makes the dataflow look at its inputs again.
 func (w *waker) signal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.mu.open && w.mu.announced == 0 {
+	switch {
+	case !w.mu.open, w.mu.announced != 0:
+	case w.mu.mute > 0:
+		w.mu.mute--
+	default:
 		w.mu.announced = w.line.Expect()
 	}
 	select {
@@ -46,16 +57,31 @@ func (w *waker) rest(appends bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.open = appends; !appends || len(w.woken) == 0 {
+		w.judgeLocked()
 		w.metLocked()
 	}
 }
 
 // shut takes back what was announced, and announces nothing more until rest opens it.
-func (w *waker) shut() {
+func (w *waker) shut() { w.rest(false) }
+
+// launch gives the announcement of an append that is on its way, before whose end there is no other: nothing more is
+// announced until rest opens it. If it takes long to write, it is announced no more: 0.
+func (w *waker) launch(long bool) txn.Announcement {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.open = false
+	if w.mu.announced != 0 && !w.judgeLocked() {
+		w.mu.late = 0
+	}
+	if long {
+		w.metLocked()
+		return 0
+	}
+	// What was late may be waited for anew, now that it is about to come.
+	announced := w.line.Expect()
 	w.metLocked()
+	return announced
 }
 
 func (w *waker) metLocked() {
@@ -65,15 +91,13 @@ func (w *waker) metLocked() {
 	}
 }
 
-// launch gives the announcement of an append that is on its way, before whose end there is no other: nothing more is
-// announced until rest opens it.
-func (w *waker) launch() txn.Announcement {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.mu.open = false
-	a := w.mu.announced
-	if w.mu.announced = 0; a == 0 {
-		a = w.line.Expect()
+// judgeLocked says whether what was announced is late. Who is late again and again is announced ever less often, lest all
+// others wait for it every time.
+func (w *waker) judgeLocked() bool {
+	if w.mu.announced == 0 || !w.line.Late(w.mu.announced) {
+		return false
 	}
-	return a
+	w.mu.late = min(w.mu.late+1, maxLate)
+	w.mu.mute = 1<<w.mu.late - 1
+	return true
 }

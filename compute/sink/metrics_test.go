@@ -144,18 +144,23 @@ func TestStagedBytesAreTheRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		take := int64(0)
-		for w := range f.view.shares {
-			take += int64(f.view.shares[w].staged.Size())
-		}
-		counted = append(counted, e.o.Staging.used())
-		if counted[len(counted)-1] != take {
-			t.Errorf("times of their own %v: %d bytes count as staged, the rows take %d", multi, counted[len(counted)-1], take)
+		for _, diff := range []int64{0, -1} { // then every row has a number of its own
+			if diff != 0 {
+				f.tick(at+1, rows(100, 20, diff))
+			}
+			take := int64(0)
+			for w := range f.view.shares {
+				take += int64(f.view.shares[w].staged.Size())
+			}
+			counted = append(counted, e.o.Staging.used())
+			if counted[len(counted)-1] != take {
+				t.Errorf("times of their own %v: %d bytes count as staged, the rows take %d", multi, counted[len(counted)-1], take)
+			}
 		}
 		f.view.Close(context.Background())
 	}
-	if counted[0] != counted[1] {
-		t.Errorf("%d bytes without times and %d with them", counted[0], counted[1])
+	if counted[0] != counted[2] || counted[1] != counted[3] || counted[0] == counted[1] {
+		t.Errorf("%d bytes without times and %d with them", counted[:2], counted[2:])
 	}
 }
 
@@ -187,5 +192,25 @@ func TestPhasesBeginWithTheFirstChange(t *testing.T) {
 	}
 	if all := time.Since(started); s.Phases[Dataflow].Total < time.Minute || sum > all {
 		t.Errorf("of %v the dataflow took %v, all phases %v", all, s.Phases[Dataflow].Total, sum)
+	}
+}
+
+// TestWhatTakesLongToWrite: much that is staged, and what a worker has written by itself.
+func TestWhatTakesLongToWrite(t *testing.T) {
+	for _, c := range []struct {
+		threshold string
+		rows      int
+		want      bool
+	}{{"1MB", 1000, false}, {"1MB", 20_000, true}, {"1kB", 1000, true}, {"0", 1000, false}} {
+		e := newEnv(t, 4)
+		e.set("compute_mv_sink_shared_batch_max_bytes", c.threshold)
+		f := e.newFlow()
+		f.tick(10, rows(0, c.rows, 1))
+		iv := f.seal()
+		if got := iv.TakesLong(); got != c.want {
+			t.Errorf("threshold %s, %d rows: it takes long: %v", c.threshold, c.rows, got)
+		}
+		iv.Discard(context.Background())
+		f.view.Close(context.Background())
 	}
 }

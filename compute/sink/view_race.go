@@ -113,7 +113,7 @@ func (v *View) dropBelow(ctx context.Context, fp *tvc.Fingerprinter, r *report, 
 	}
 	if r.staged = past(r.staged, upper); r.staged != nil {
 		kept.add(sumsOf(fp, r.staged, 0))
-		size = min(r.bytes, stagedBytes(r.staged))
+		size = min(r.bytes, int64(r.staged.Size()))
 	}
 	v.account.give(r.bytes-size, r.standing)
 	v.metrics.stage(size - r.bytes)

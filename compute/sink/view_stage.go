@@ -224,6 +224,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 	if s.staged == nil {
 		s.staged = vec.NewBlock(v.kinds, b.Len)
 	}
+	before := s.staged.Size()
 	s.staged.AppendBlock(b)
 	if b.Times == nil {
 		s.staged.Times = slices.Grow(s.staged.Times, b.Len)
@@ -231,7 +232,7 @@ func (v *View) put(s *stage, b *vec.Block) error {
 			s.staged.Times = append(s.staged.Times, at)
 		}
 	}
-	size := stagedBytes(b)
+	size := int64(s.staged.Size() - before)
 	granted := v.account.take(size, s.standing)
 	if granted {
 		s.bytes += size
@@ -255,9 +256,6 @@ func (v *View) begin(s *stage) {
 	}
 	s.limit, s.alone = v.o.Sharing.stages(v.o.Settings)
 }
-
-// stagedBytes is what rows take when they are staged: each with its time, whether or not the block has times.
-func stagedBytes(b *vec.Block) int64 { return int64(b.Size() + 8*(b.Len-len(b.Times))) }
 
 // spill hands what a worker has staged to a writer of its own, or drops it if the view stands by.
 func (v *View) spill(s *stage) error {
@@ -341,6 +339,21 @@ type Interval struct {
 	reports   []report
 	metrics   *viewMetrics
 	account   *account
+}
+
+// longBytes is how much is staged if writing it takes longer than others should wait for it.
+const longBytes = 256 << 10
+
+// TakesLong says whether making parts of it takes much longer than a commit.
+func (iv *Interval) TakesLong() bool {
+	staged := int64(0)
+	for i := range iv.reports {
+		if iv.reports[i].writer != nil {
+			return true
+		}
+		staged += iv.reports[i].bytes
+	}
+	return staged > longBytes
 }
 
 // takeAnnounced gives the announcement that is still to be met.

@@ -2,6 +2,7 @@ package txn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -83,7 +84,7 @@ func TestAnnouncedUnitsShareOneCommit(t *testing.T) {
 			announced[i] = a.g.Expect()
 		}
 		for i := range told {
-			a.do(txn.Unit{Announced: announced[i]}, &told[i])
+			a.do(txn.Unit{Derived: true, Announced: announced[i]}, &told[i])
 			a.after(commitTakes / 4)
 		}
 		a.wg.Wait()
@@ -98,6 +99,56 @@ func TestAnnouncedUnitsShareOneCommit(t *testing.T) {
 	})
 }
 
+// TestTheWaitGoesOnWhileSomebodyComes: who is in line waits as long as somebody else comes in each time that a commit takes, but
+// not longer than ten milliseconds.
+func TestTheWaitGoesOnWhileSomebodyComes(t *testing.T) {
+	for n, want := range map[int]time.Duration{1: commitTakes, 4: 4 * commitTakes, 20: 5 * commitTakes} {
+		announced(t, func(a *announcing) {
+			never := a.g.Expect()
+			told := make([]time.Duration, n)
+			for i := range told {
+				a.do(txn.Unit{Derived: true}, &told[i])
+				a.after(commitTakes * 9 / 10)
+			}
+			a.wg.Wait()
+			if told[0] != want+commitTakes {
+				t.Errorf("the first of %d was done after %v", n, told[0])
+			}
+			a.g.Met(never)
+		})
+	}
+}
+
+// TestTheWaitEndsWithEnoughForACommit, and when the line is closed.
+func TestTheWaitEndsWithEnoughForACommit(t *testing.T) {
+	announced(t, func(a *announcing) {
+		never := a.g.Expect()
+		large := func(key string) txn.Unit {
+			return txn.Unit{Derived: true, Registers: []txn.Register{{Key: key, Data: make([]byte, 600<<10)}}}
+		}
+		var first, second time.Duration
+		a.do(large("one"), &first)
+		a.after(commitTakes / 4)
+		a.do(large("two"), &second)
+		a.wg.Wait()
+		if first != commitTakes/4+commitTakes {
+			t.Errorf("it was done after %v", first)
+		}
+		a.g.Met(never)
+		never = a.g.Expect()
+		began := time.Now()
+		a.wg.Go(func() {
+			if _, err := a.g.Do(context.Background(), txn.Unit{Derived: true}); !errors.Is(err, txn.ErrClosed) || time.Since(began) != commitTakes/4 {
+				t.Errorf("when the line was closed it ended with %v after %v", err, time.Since(began))
+			}
+		})
+		a.after(commitTakes / 4)
+		a.g.Stop()
+		a.wg.Wait()
+		a.g.Met(never)
+	})
+}
+
 // TestWhatIsNotAnnouncedWaitsForNobody, neither alone nor behind what waits.
 func TestWhatIsNotAnnouncedWaitsForNobody(t *testing.T) {
 	announced(t, func(a *announcing) {
@@ -108,7 +159,7 @@ func TestWhatIsNotAnnouncedWaitsForNobody(t *testing.T) {
 		if first != commitTakes {
 			t.Errorf("alone it was done after %v", first)
 		}
-		a.do(txn.Unit{Announced: a.g.Expect()}, &second)
+		a.do(txn.Unit{Derived: true, Announced: a.g.Expect()}, &second)
 		a.after(commitTakes / 4)
 		a.do(txn.Unit{}, &third)
 		a.wg.Wait()
@@ -127,7 +178,7 @@ func TestWaitForTheAnnouncedEnds(t *testing.T) {
 		waited := func(takes time.Duration, meanwhile func()) time.Duration {
 			began, told := time.Since(a.began), time.Duration(0)
 			a.store.takes = takes
-			a.do(txn.Unit{Announced: a.g.Expect()}, &told)
+			a.do(txn.Unit{Derived: true, Announced: a.g.Expect()}, &told)
 			meanwhile()
 			a.wg.Wait()
 			return told - began - takes
@@ -138,8 +189,14 @@ func TestWaitForTheAnnouncedEnds(t *testing.T) {
 			t.Errorf("for what does not come it waited %v", d)
 		}
 		late := a.g.Expect()
+		if a.g.Late(late) {
+			t.Error("it is late before anybody has waited for it")
+		}
 		if d := waited(time.Minute, nothing); d != commitTakes {
 			t.Errorf("for what is late it waited %v", d)
+		}
+		if !a.g.Late(late) {
+			t.Error("it is not late although it was waited for in vain")
 		}
 		if d := waited(time.Minute, nothing); d != 0 {
 			t.Errorf("for what was late before it waited %v", d)
@@ -152,7 +209,7 @@ func TestWaitForTheAnnouncedEnds(t *testing.T) {
 		a.g.Met(later)
 		ended, end := context.WithCancel(context.Background())
 		end()
-		if _, err := a.g.Do(ended, txn.Unit{Announced: a.g.Expect()}); err != context.Canceled {
+		if _, err := a.g.Do(ended, txn.Unit{Derived: true, Announced: a.g.Expect()}); err != context.Canceled {
 			t.Error(err)
 		}
 		if d := waited(commitTakes, nothing); d != 0 {
@@ -194,7 +251,7 @@ func BenchmarkAnnounced(b *testing.B) {
 					}
 					lower := sh.Upper()
 					append := shard.Append{Shard: sh, Lower: lower, Upper: lower + 1}
-					if _, err := g.Do(context.Background(), txn.Unit{Ops: []shard.Op{append}, Announced: announced[i]}); err != nil {
+					if _, err := g.Do(context.Background(), txn.Unit{Ops: []shard.Op{append}, Derived: true, Announced: announced[i]}); err != nil {
 						b.Error(err)
 					}
 					each[i] = time.Since(began)

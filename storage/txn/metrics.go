@@ -14,7 +14,7 @@ type Registry = prometheus.Registerer
 type metrics struct {
 	commands, commits, viewCommits, settled, refused, failed prometheus.Counter
 	seconds                                                  prometheus.Histogram
-	// expected are the units that are announced now.
+	// expected are the units that are announced and have not come, in time or not.
 	expected prometheus.Gauge
 	// operations are counted by kind and by what became of them.
 	operations [shard.OpKinds]struct{ done, refused, failed prometheus.Counter }
@@ -35,12 +35,12 @@ func newMetrics(r Registry) *metrics {
 		Help: "Operations on shards that were asked for, by kind and by what became of their unit: done, refused or failed.",
 	}, []string{"kind", "outcome"})
 	expected := prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_storage_appends_announced",
-		Help: "Appends of views that are announced and not in line yet, for which others wait a moment."})
+		Help: "Appends of views that are announced and not in line yet; others wait a moment for those that are not late."})
 	r.MustRegister(seconds, operations, expected)
 	m := &metrics{
 		seconds: seconds, expected: expected,
 		viewCommits: one("tributary_storage_consensus_view_commits_total",
-			"Of the calls that sent them, those with appends of views."),
+			"Calls that sent units to the consensus store, those of views among them."),
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
 		refused:  one("tributary_storage_consensus_refused_total", "Units refused since a register had moved on; most are tried again."),

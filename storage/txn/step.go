@@ -58,7 +58,7 @@ func (g *Group) attempt(batch []*request) (again []*request) {
 	if len(candidates) == 0 && marks == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.request.unit.Announced != 0 }) {
+	if slices.ContainsFunc(candidates, func(c candidate) bool { return c.request.unit.Derived }) {
 		g.metrics.viewCommits.Inc()
 	}
 	outcomes, err := g.commit(units)

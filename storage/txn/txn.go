@@ -6,8 +6,8 @@
 //	T1  the units of a step are evaluated in the order they came, clients' before background ones; a later
 //	    one sees what earlier ones of the step do.
 //	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. After a shared step others that
-//	    can run are let in first. Announced units (Expect) wait for the other announced ones, for about as long as a Commit
-//	    takes and at most ten milliseconds, unless a client's unit is in line, or enough for a Commit.
+//	    can run are let in first. Derived units wait for those that were announced (Expect) as long as in each time that a
+//	    Commit takes one comes, and at most ten milliseconds, unless a client's unit is in line, or enough for a Commit.
 //	T3  every unit compares the environment's epoch. When another process has raised it, Do gives ErrFenced
 //	    and goes on doing so.
 //	T4  states are installed and watchers woken only when durable.
@@ -57,6 +57,9 @@ type Unit struct {
 	Registers []Register
 	// Background lets units of clients go first.
 	Background bool
+	// Derived says that the unit follows from what others have written, as a view's append does: it may wait for announced
+	// ones.
+	Derived bool
 	// Announced is what Expect gave for the unit: that it is in line meets that. 0: nobody announced it.
 	Announced Announcement
 	// final leaves the oracle's last mark behind.
@@ -151,7 +154,7 @@ func NewGroup(o Options) *Group {
 
 // Do makes a unit happen, durably. An error means that it did not happen, except ErrIndeterminate,
 // which Do gives only when the group ends before an unknown outcome could be settled. Once the unit is being
-// written, Do waits for the outcome even if ctx ends.
+// written, or is the first of those that wait for announced ones, Do waits for the outcome even if ctx ends.
 func (g *Group) Do(ctx context.Context, u Unit) (Outcome, error) {
 	out, err := g.do(ctx, u)
 	g.metrics.ended(u.Ops, out, err)
@@ -237,6 +240,7 @@ func (g *Group) fail(err error) {
 	if g.mu.err == nil {
 		g.mu.err = err
 		close(g.failed)
+		g.goOnLocked()
 	}
 }
 
@@ -248,14 +252,14 @@ func (g *Group) enter(r *request) (lead bool, err error) {
 	if g.mu.err != nil {
 		return false, g.mu.err
 	}
-	if r.unit.Announced == 0 && !r.unit.Background {
-		g.goOnLocked()
-	}
 	r.queued = true
 	if r.unit.Background {
 		g.mu.background = append(g.mu.background, r)
 	} else {
 		g.mu.clients = append(g.mu.clients, r)
+	}
+	if g.mu.noneLeft != nil && !g.mayWaitLocked() {
+		g.goOnLocked()
 	}
 	if g.mu.leader != nil {
 		return false, nil
@@ -321,12 +325,20 @@ func (g *Group) lead(r *request) {
 // Announcement is the ticket of a unit that may come: units that are waited for together have the same. 0 is none.
 type Announcement uint64
 
-// Expect announces a unit that may come soon, as that of others has caused it. It is owed a Met, or a unit that was Announced.
+// Expect announces a Derived unit that may come soon. It is owed a Met, or a unit that was Announced.
 func (g *Group) Expect() Announcement {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.setExpectedLocked(g.mu.expected + 1)
+	g.mu.expected++
+	g.metrics.expected.Inc()
 	return g.mu.announcement
+}
+
+// Late says whether what was announced has been waited for in vain.
+func (g *Group) Late(a Announcement) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return a != g.mu.announcement
 }
 
 // Met says that a unit that was announced does not come, or not soon.
@@ -337,18 +349,16 @@ func (g *Group) Met(a Announcement) {
 }
 
 func (g *Group) metLocked(a Announcement) {
-	if a != g.mu.announcement {
-		return // none, or it was late
+	if a == 0 {
+		return
 	}
-	g.setExpectedLocked(g.mu.expected - 1)
-	if g.mu.expected == 0 {
+	g.metrics.expected.Dec()
+	if a != g.mu.announcement {
+		return // it was late
+	}
+	if g.mu.expected--; g.mu.expected == 0 {
 		g.goOnLocked()
 	}
-}
-
-func (g *Group) setExpectedLocked(n int) {
-	g.mu.expected = n
-	g.metrics.expected.Set(float64(n))
 }
 
 // goOnLocked ends the wait for announced units.
@@ -363,25 +373,41 @@ func (g *Group) goOnLocked() {
 const expectMax = 10 * time.Millisecond
 
 // await lets announced units that are in line wait for those that are not yet, unless there is a client's unit or enough for
-// a step. It waits for about as long as a commit takes: so they wait about twice as long as they must in the worst case,
-// and mostly share a commit instead of waiting for the one before. What was late is not waited for again.
+// a step. It goes on as long as somebody comes in each time that a commit takes, as who comes in the middle of a commit waits
+// for that and for its own. What was late is not waited for again.
 func (g *Group) await() {
 	noneLeft := g.mayAwait()
 	if noneLeft == nil {
 		return
 	}
-	t := time.NewTimer(min(g.took, expectMax))
-	defer t.Stop()
-	select {
-	case <-noneLeft:
-	case <-t.C:
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if g.mu.noneLeft == noneLeft {
-			g.mu.noneLeft = nil
-			g.mu.announcement++
-			g.setExpectedLocked(0)
+	most, next := time.NewTimer(expectMax), time.NewTimer(min(g.took, expectMax))
+	defer most.Stop()
+	defer next.Stop()
+	for came := g.Waiting(); ; {
+		select {
+		case <-noneLeft:
+			return
+		case <-next.C:
+			if n := g.Waiting(); n > came {
+				came = n
+				next.Reset(g.took)
+				continue
+			}
+		case <-most.C:
 		}
+		g.giveUp(noneLeft)
+		return
+	}
+}
+
+// giveUp ends a wait for units that are late.
+func (g *Group) giveUp(noneLeft chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.mu.noneLeft == noneLeft {
+		g.mu.noneLeft = nil
+		g.mu.announcement++
+		g.mu.expected = 0
 	}
 }
 
@@ -389,17 +415,22 @@ func (g *Group) await() {
 func (g *Group) mayAwait() chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.mu.expected == 0 || len(g.mu.clients) == 0 {
+	if g.mu.expected == 0 || len(g.mu.clients) == 0 || !g.mayWaitLocked() {
 		return nil
-	}
-	size := 0
-	for _, r := range g.mu.clients {
-		if size += r.size(); r.unit.Announced == 0 || size > stepMax {
-			return nil
-		}
 	}
 	g.mu.noneLeft = make(chan struct{})
 	return g.mu.noneLeft
+}
+
+// mayWaitLocked says whether what is in line may wait for more: there is no client's unit, and not enough for a step.
+func (g *Group) mayWaitLocked() bool {
+	size := 0
+	for _, r := range g.mu.clients {
+		if size += r.size(); !r.unit.Derived || size > stepMax {
+			return false
+		}
+	}
+	return true
 }
 
 // gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together
