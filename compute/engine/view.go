@@ -57,8 +57,8 @@ type flight struct {
 	iv      *sink.Interval
 	content tvc.Fingerprint
 	through []protocol.Read
-	// corrects says that it is a correction's.
-	corrects bool
+	// corrects says that it is a correction's, announced that it was announced when it was launched.
+	corrects, announced bool
 }
 
 // newViewDriver makes the sink of a view, and gives the time to start from.
@@ -106,6 +106,9 @@ func (v *viewDriver) emit(ctx context.Context) error {
 	case correct:
 		return v.correct(ctx)
 	}
+	if !v.sink.Dirty() {
+		v.d.waker.pass()
+	}
 	return v.next(ctx)
 }
 
@@ -139,8 +142,8 @@ func (v *viewDriver) launch(ctx context.Context) error {
 	iv.Lower, iv.Upper, iv.Keep = v.lower, v.d.upper, v.d.contended
 	v.d.taken = 0
 	v.reads = v.d.through(v.reads[:0])
-	v.flying = &flight{iv: iv, content: iv.Content(), through: v.reads}
 	iv.Announced = v.d.waker.launch(iv.TakesLong())
+	v.flying = &flight{iv: iv, content: iv.Content(), through: v.reads, announced: iv.Announced != 0}
 	v.d.e.wg.Go(func() {
 		v.landed <- ofStorage(v.app.Append(ctx, iv))
 		v.d.signal()
@@ -160,6 +163,9 @@ func (v *viewDriver) settle(ctx context.Context) error {
 	case err := <-v.landed:
 		f := v.flying
 		v.flying = nil
+		if f.announced {
+			v.d.waker.landed(f.iv.Late)
+		}
 		var lost *sink.LostError
 		switch {
 		case errors.As(err, &lost) && f.iv.Keep:

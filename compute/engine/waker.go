@@ -18,9 +18,8 @@ type waker struct {
 		open bool
 		// announced is what the line was told; 0 if nothing.
 		announced txn.Announcement
-		// late is how often in a row, up to a bound, others have waited in vain for what was announced; so many wake-ups
-		// more than mute says go unannounced.
-		late, mute int
+		// ticks is about what is announced until a tick has come to its end, writes until an append is in line.
+		ticks, writes tardiness
 	}
 }
 
@@ -31,18 +30,34 @@ type announcer interface {
 	Late(txn.Announcement) bool
 }
 
-// maxLate bounds how many wake-ups go unannounced after one that was late: two to that power, less one.
-const maxLate = 6
+// tardiness decides whether something is announced that comes again and again: ever less often if others have waited for it
+// in vain the last times.
+type tardiness struct {
+	// row is how often that was so in a row, at most maxRow; skip is how many times more it is not announced.
+	row, skip int
+}
+
+// maxRow bounds how many times are skipped in the end: 63.
+const maxRow = 6
+
+// came notes that it has come, late or not.
+func (t *tardiness) came(announced, late bool) {
+	switch {
+	case !announced:
+		t.skip = max(0, t.skip-1)
+	case late:
+		t.row = min(t.row+1, maxRow)
+		t.skip = 1<<t.row - 1
+	default:
+		t.row = 0
+	}
+}
 
 // signal makes the dataflow look at its inputs again.
 func (w *waker) signal() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	switch {
-	case !w.mu.open, w.mu.announced != 0:
-	case w.mu.mute > 0:
-		w.mu.mute--
-	default:
+	if w.mu.open && w.mu.announced == 0 && w.mu.ticks.skip == 0 {
 		w.mu.announced = w.line.Expect()
 	}
 	select {
@@ -57,7 +72,6 @@ func (w *waker) rest(appends bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.open = appends; !appends || len(w.woken) == 0 {
-		w.judgeLocked()
 		w.metLocked()
 	}
 }
@@ -65,23 +79,45 @@ func (w *waker) rest(appends bool) {
 // shut takes back what was announced, and announces nothing more until rest opens it.
 func (w *waker) shut() { w.rest(false) }
 
+// pass says that a tick has brought nothing to append.
+func (w *waker) pass() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tickedLocked()
+	w.metLocked()
+}
+
 // launch gives the announcement of an append that is on its way, before whose end there is no other: nothing more is
-// announced until rest opens it. If it takes long to write, it is announced no more: 0.
+// announced until rest opens it. It is 0 if it takes long to write, or often does.
 func (w *waker) launch(long bool) txn.Announcement {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.mu.open = false
-	if w.mu.announced != 0 && !w.judgeLocked() {
-		w.mu.late = 0
+	w.tickedLocked()
+	announced := txn.Announcement(0)
+	switch {
+	case long:
+	case w.mu.writes.skip > 0:
+		w.mu.writes.came(false, false)
+	default:
+		// If the tick was late, its append may be waited for all the same: it is about to come.
+		announced = w.line.Expect()
 	}
-	if long {
-		w.metLocked()
-		return 0
-	}
-	// What was late may be waited for anew, now that it is about to come.
-	announced := w.line.Expect()
 	w.metLocked()
 	return announced
+}
+
+// landed says that an append has ended that was announced, and whether it was late.
+func (w *waker) landed(late bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.writes.came(true, late)
+}
+
+// tickedLocked notes that a tick has come to its end.
+func (w *waker) tickedLocked() {
+	a := w.mu.announced
+	w.mu.ticks.came(a != 0, a != 0 && w.line.Late(a))
 }
 
 func (w *waker) metLocked() {
@@ -89,15 +125,4 @@ func (w *waker) metLocked() {
 		w.line.Met(w.mu.announced)
 		w.mu.announced = 0
 	}
-}
-
-// judgeLocked says whether what was announced is late. Who is late again and again is announced ever less often, lest all
-// others wait for it every time.
-func (w *waker) judgeLocked() bool {
-	if w.mu.announced == 0 || !w.line.Late(w.mu.announced) {
-		return false
-	}
-	w.mu.late = min(w.mu.late+1, maxLate)
-	w.mu.mute = 1<<w.mu.late - 1
-	return true
 }

@@ -31,8 +31,8 @@ func TestAnAppendIsAnnouncedOnce(t *testing.T) {
 	w := waker{woken: make(chan struct{}, 1), line: l}
 	wake := func() { <-w.woken }
 	sleep := func() { w.rest(true) }
-	var append txn.Announcement
-	launch := func() { append = w.launch(false) }
+	var launched txn.Announcement
+	launch := func() { launched = w.launch(false) }
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -40,7 +40,7 @@ func TestAnAppendIsAnnouncedOnce(t *testing.T) {
 	}{
 		{"signalled before it is filled", w.signal, 0},
 		{"launched what it was filled with", launch, 1},
-		{"in line", func() { l.Met(append) }, 0},
+		{"in line", func() { l.Met(launched) }, 0},
 		{"awake", wake, 0},
 		{"asleep until that has landed", func() { w.rest(false) }, 0},
 		{"signalled before that", w.signal, 0},
@@ -58,12 +58,12 @@ func TestAnAppendIsAnnouncedOnce(t *testing.T) {
 		{"launched", launch, 1},
 		{"signalled while the append is on its way", w.signal, 1},
 		{"asleep until it has landed", func() { w.rest(false) }, 1},
-		{"in line", func() { l.Met(append) }, 0},
+		{"in line", func() { l.Met(launched) }, 0},
 		{"awake", wake, 0},
 		{"asleep", sleep, 0},
 		{"signalled", w.signal, 1},
 		{"awake", wake, 1},
-		{"launched what takes long", func() { append = w.launch(true) }, 0},
+		{"launched what takes long", func() { launched = w.launch(true) }, 0},
 		{"asleep until it has landed", func() { w.rest(false) }, 0},
 		{"signalled", w.signal, 0},
 		{"awake", wake, 0},
@@ -78,56 +78,87 @@ func TestAnAppendIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
-// TestWhoIsLateIsAnnouncedLessOften: after others have waited in vain for it once, twice and so on, 1, 3 and at last 63 wake-ups
-// go unannounced, until one was in time again. The append that it launches is announced all the same.
+// TestWhoIsLateIsAnnouncedLessOften: after others have waited in vain for a tick once, twice and so on, 1, 3 and at last 63 ticks
+// go unannounced, however often each was signalled, until one was in time again. What they append is announced all the same.
+// So it is with appends.
 func TestWhoIsLateIsAnnouncedLessOften(t *testing.T) {
 	l := &line{outstanding: map[txn.Announcement]bool{}}
 	w := waker{woken: make(chan struct{}, 1), line: l}
-	// unannounced counts the wake-ups until one is announced. Its append is launched, late or in time; the others sleep again.
-	unannounced := func(late bool) int {
+	// tick says whether one was announced, and its append, and has each come late or not.
+	tick := func(late, appendLate bool) (ticks, appends bool) {
+		l.late = false
+		w.rest(true)
+		w.signal()
+		w.signal()
+		<-w.woken
+		w.signal() // while it looks
+		<-w.woken
+		ticks, l.late = len(l.outstanding) == 1, late
+		launched := w.launch(false)
+		if appends = launched != 0; appends {
+			l.Met(launched)
+			w.landed(appendLate)
+		}
+		if len(l.outstanding) > 0 {
+			t.Fatalf("%v are still announced", l.outstanding)
+		}
+		return ticks, appends
+	}
+	skipped := func(of func() bool) int {
 		for n := 0; ; n++ {
-			l.late = false
-			w.rest(true)
-			w.signal()
-			<-w.woken
-			if len(l.outstanding) > 0 {
-				l.late = late
-				append := w.launch(false)
-				if len(l.outstanding) != 1 || !l.outstanding[append] {
-					t.Fatalf("announced are %v, the append is %d", l.outstanding, append)
-				}
-				l.Met(append)
+			if of() {
 				return n
 			}
 		}
 	}
 	for i, want := range []int{0, 1, 3, 7, 15, 31, 63, 63} {
-		if n := unannounced(true); n != want {
-			t.Errorf("late %d times, %d wake-ups are not announced, want %d", i, n, want)
+		n := skipped(func() bool {
+			ticks, appends := tick(true, false)
+			if !appends {
+				t.Error("the append of a late tick is not announced")
+			}
+			return ticks
+		})
+		if n != want {
+			t.Errorf("late %d times, %d ticks are not announced, want %d", i, n, want)
 		}
 	}
+	inTime := func() bool { ticks, _ := tick(false, false); return ticks }
 	for _, want := range []int{63, 0, 0} {
-		if n := unannounced(false); n != want {
-			t.Errorf("in time again, %d wake-ups are not announced, want %d", n, want)
+		if n := skipped(inTime); n != want {
+			t.Errorf("%d ticks are not announced, want %d", n, want)
 		}
 	}
-	if n := unannounced(true); n != 0 {
-		t.Errorf("in time again, %d wake-ups are not announced", n)
-	}
-	if n := unannounced(false); n != 1 {
-		t.Errorf("late once again, %d wake-ups are not announced", n)
-	}
-	// Woken again and again without an append, it is late too.
-	for _, want := range []int{0, 1, 3} {
-		n := 0
-		for ; len(l.outstanding) == 0; n++ {
-			w.rest(true)
-			w.signal()
-			<-w.woken
+	for i, want := range []int{0, 1, 3} {
+		n := skipped(func() bool {
+			ticks, appends := tick(false, true)
+			if !ticks {
+				t.Error("a tick is not announced whose append was late")
+			}
+			return appends
+		})
+		if n != want {
+			t.Errorf("late %d times, %d appends are not announced, want %d", i, n, want)
 		}
-		if l.late = true; n != want+1 {
-			t.Errorf("%d wake-ups are not announced, want %d", n-1, want)
-		}
+	}
+}
+
+// TestTicksThatBringNothing are late as others are.
+func TestTicksThatBringNothing(t *testing.T) {
+	l := &line{outstanding: map[txn.Announcement]bool{}}
+	w := waker{woken: make(chan struct{}, 1), line: l}
+	for i, want := range []bool{true, false, true, false, false, false, true} {
+		l.late = false
 		w.rest(true)
+		w.signal()
+		<-w.woken
+		if got := len(l.outstanding) == 1; got != want {
+			t.Errorf("tick %d is announced: %v", i, got)
+		}
+		l.late = true
+		w.pass()
+		if len(l.outstanding) > 0 {
+			t.Errorf("after tick %d it is still announced", i)
+		}
 	}
 }

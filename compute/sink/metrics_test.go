@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-db/tributary/compute/dataflow"
 	"github.com/tributary-db/tributary/sql/vec"
 	"github.com/tributary-db/tributary/storage/tvc"
+	"github.com/tributary-db/tributary/storage/txn"
 )
 
 // statistics gives the view's statistics, without how long anything took; that must be there for what happened and not
@@ -144,10 +145,7 @@ func TestStagedBytesAreTheRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, diff := range []int64{0, -1} { // then every row has a number of its own
-			if diff != 0 {
-				f.tick(at+1, rows(100, 20, diff))
-			}
+		check := func() {
 			take := int64(0)
 			for w := range f.view.shares {
 				take += int64(f.view.shares[w].staged.Size())
@@ -157,6 +155,9 @@ func TestStagedBytesAreTheRows(t *testing.T) {
 				t.Errorf("times of their own %v: %d bytes count as staged, the rows take %d", multi, counted[len(counted)-1], take)
 			}
 		}
+		check()
+		f.tick(at+1, rows(100, 20, -1)) // now each row has a number of its own
+		check()
 		f.view.Close(context.Background())
 	}
 	if counted[0] != counted[2] || counted[1] != counted[3] || counted[0] == counted[1] {
@@ -212,5 +213,27 @@ func TestWhatTakesLongToWrite(t *testing.T) {
 		}
 		iv.Discard(context.Background())
 		f.view.Close(context.Background())
+	}
+}
+
+// TestAppendSaysWhetherItWasLate: others had waited in vain for what was announced, before it was in line.
+func TestAppendSaysWhetherItWasLate(t *testing.T) {
+	e := newEnv(t, 2)
+	g, f := e.p.Set.Group(), e.newFlow()
+	for i, late := range []bool{false, true, false} {
+		f.tick(tvc.Time(10+i), rows(10*i, 10, 1))
+		iv := f.seal()
+		iv.Announced = g.Expect()
+		if late {
+			if _, err := g.Do(context.Background(), txn.Unit{Derived: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := NewAppender(e.o, g).Append(context.Background(), iv); err != nil || iv.Late != late {
+			t.Errorf("append %d was late: %v, want %v; %v", i, iv.Late, late, err)
+		}
+	}
+	if n := e.p.Registry.Sum("tributary_storage_appends_announced"); n != 0 {
+		t.Errorf("%v are still announced", n)
 	}
 }

@@ -98,6 +98,7 @@ func (a *Appender) append(ctx context.Context, iv *Interval) error {
 		return err
 	}
 	op := shard.Append{Shard: a.o.Shard, Lower: iv.Lower, Upper: iv.Upper, Written: written}
+	iv.Late = iv.Announced != 0 && a.group.Late(iv.Announced)
 	out, err := a.group.Do(ctx, txn.Unit{Ops: []shard.Op{op}, Derived: true, Announced: iv.takeAnnounced()})
 	took.lap(Step, clock())
 	if err != nil {

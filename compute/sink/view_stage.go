@@ -336,15 +336,17 @@ type Interval struct {
 	Keep bool
 	// Announced is what the group has given for its append (txn.Group.Expect); Append sees that it is met.
 	Announced txn.Announcement
-	reports   []report
-	metrics   *viewMetrics
-	account   *account
+	// Late is set by Append if it was announced and others had waited for it in vain before it was in line.
+	Late    bool
+	reports []report
+	metrics *viewMetrics
+	account *account
 }
 
-// longBytes is how much is staged if writing it takes longer than others should wait for it.
+// longBytes is how much is staged at most if making parts of it does not take long.
 const longBytes = 256 << 10
 
-// TakesLong says whether making parts of it takes much longer than a commit.
+// TakesLong says whether it is so much that making parts of it takes longer than others should wait for it.
 func (iv *Interval) TakesLong() bool {
 	staged := int64(0)
 	for i := range iv.reports {

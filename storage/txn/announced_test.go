@@ -134,6 +134,9 @@ func TestTheWaitEndsWithEnoughForACommit(t *testing.T) {
 		if first != commitTakes/4+commitTakes {
 			t.Errorf("it was done after %v", first)
 		}
+		if want := first + commitTakes + commitTakes; second != want {
+			t.Errorf("the other one, which waits anew, was done after %v, want %v", second, want)
+		}
 		a.g.Met(never)
 		never = a.g.Expect()
 		began := time.Now()

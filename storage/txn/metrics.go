@@ -40,7 +40,7 @@ func newMetrics(r Registry) *metrics {
 	m := &metrics{
 		seconds: seconds, expected: expected,
 		viewCommits: one("tributary_storage_consensus_view_commits_total",
-			"Calls that sent units to the consensus store, those of views among them."),
+			"Calls that sent appends of views to the consensus store, with or without other units."),
 		commands: one("tributary_storage_consensus_commands_total", "Units sent to the consensus store."),
 		commits:  one("tributary_storage_consensus_commits_total", "Calls that sent them, each one durable write."),
 		refused:  one("tributary_storage_consensus_refused_total", "Units refused since a register had moved on; most are tried again."),

@@ -7,7 +7,8 @@
 //	    one sees what earlier ones of the step do.
 //	T2  everything that is ready when a step is formed shares one Commit, up to 1 MiB. After a shared step others that
 //	    can run are let in first. Derived units wait for those that were announced (Expect) as long as in each time that a
-//	    Commit takes one comes, and at most ten milliseconds, unless a client's unit is in line, or enough for a Commit.
+//	    Commit takes one comes, and at most ten milliseconds before each Commit, unless a client's unit is in line, or enough
+//	    for a Commit.
 //	T3  every unit compares the environment's epoch. When another process has raised it, Do gives ErrFenced
 //	    and goes on doing so.
 //	T4  states are installed and watchers woken only when durable.
@@ -118,10 +119,10 @@ type Group struct {
 		// leader is who forms the steps, or has been told to; nil when nothing is to do.
 		leader *request
 		// expected counts the announced units that are not in line, with the announcement that is given out now; with an
-		// older one they were late. noneLeft is closed when there are none, or a client's unit is in line; nil if nobody waits.
+		// older one they were late. wait is the leader's for them; nil if it does not wait.
 		expected     int
 		announcement Announcement
-		noneLeft     chan struct{}
+		wait         *wait
 		err          error
 	}
 }
@@ -258,9 +259,7 @@ func (g *Group) enter(r *request) (lead bool, err error) {
 	} else {
 		g.mu.clients = append(g.mu.clients, r)
 	}
-	if g.mu.noneLeft != nil && !g.mayWaitLocked() {
-		g.goOnLocked()
-	}
+	g.cameLocked(r)
 	if g.mu.leader != nil {
 		return false, nil
 	}
@@ -320,117 +319,6 @@ func (g *Group) lead(r *request) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.handOverLocked()
-}
-
-// Announcement is the ticket of a unit that may come: units that are waited for together have the same. 0 is none.
-type Announcement uint64
-
-// Expect announces a Derived unit that may come soon. It is owed a Met, or a unit that was Announced.
-func (g *Group) Expect() Announcement {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mu.expected++
-	g.metrics.expected.Inc()
-	return g.mu.announcement
-}
-
-// Late says whether what was announced has been waited for in vain.
-func (g *Group) Late(a Announcement) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return a != g.mu.announcement
-}
-
-// Met says that a unit that was announced does not come, or not soon.
-func (g *Group) Met(a Announcement) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.metLocked(a)
-}
-
-func (g *Group) metLocked(a Announcement) {
-	if a == 0 {
-		return
-	}
-	g.metrics.expected.Dec()
-	if a != g.mu.announcement {
-		return // it was late
-	}
-	if g.mu.expected--; g.mu.expected == 0 {
-		g.goOnLocked()
-	}
-}
-
-// goOnLocked ends the wait for announced units.
-func (g *Group) goOnLocked() {
-	if g.mu.noneLeft != nil {
-		close(g.mu.noneLeft)
-		g.mu.noneLeft = nil
-	}
-}
-
-// expectMax bounds the wait for announced units.
-const expectMax = 10 * time.Millisecond
-
-// await lets announced units that are in line wait for those that are not yet, unless there is a client's unit or enough for
-// a step. It goes on as long as somebody comes in each time that a commit takes, as who comes in the middle of a commit waits
-// for that and for its own. What was late is not waited for again.
-func (g *Group) await() {
-	noneLeft := g.mayAwait()
-	if noneLeft == nil {
-		return
-	}
-	most, next := time.NewTimer(expectMax), time.NewTimer(min(g.took, expectMax))
-	defer most.Stop()
-	defer next.Stop()
-	for came := g.Waiting(); ; {
-		select {
-		case <-noneLeft:
-			return
-		case <-next.C:
-			if n := g.Waiting(); n > came {
-				came = n
-				next.Reset(g.took)
-				continue
-			}
-		case <-most.C:
-		}
-		g.giveUp(noneLeft)
-		return
-	}
-}
-
-// giveUp ends a wait for units that are late.
-func (g *Group) giveUp(noneLeft chan struct{}) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.mu.noneLeft == noneLeft {
-		g.mu.noneLeft = nil
-		g.mu.announcement++
-		g.mu.expected = 0
-	}
-}
-
-// mayAwait gives what ends the wait for announced units; nil if there is nothing to wait for.
-func (g *Group) mayAwait() chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.mu.expected == 0 || len(g.mu.clients) == 0 || !g.mayWaitLocked() {
-		return nil
-	}
-	g.mu.noneLeft = make(chan struct{})
-	return g.mu.noneLeft
-}
-
-// mayWaitLocked says whether what is in line may wait for more: there is no client's unit, and not enough for a step.
-func (g *Group) mayWaitLocked() bool {
-	size := 0
-	for _, r := range g.mu.clients {
-		if size += r.size(); !r.unit.Derived || size > stepMax {
-			return false
-		}
-	}
-	return true
 }
 
 // gather lets goroutines that can run come in before a step is formed, if the last one was shared: those that wrote together

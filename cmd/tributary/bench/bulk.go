@@ -42,22 +42,28 @@ func (h hydration) load(ctx context.Context, b *bench) (dir string, err error) {
 	return dir, errors.Join(err, s.close(ctx))
 }
 
+// settleLimit is how long a table's compaction may take after it was filled.
+const settleLimit = 10 * time.Minute
+
 // settle waits until a collection has not been compacted for a while, nor is to be: else the first way that is measured with it
 // would be slowed down by that, and the others not.
 func (s *sut) settle(ctx context.Context, collection string) error {
 	const looks, every = 10, 100 * time.Millisecond
-	deadline := time.Now().Add(lateLimit)
+	deadline := time.Now().Add(settleLimit)
 	for quiet := 0; quiet < looks; quiet++ {
 		c, err := s.counts()
 		if err != nil {
 			return err
+		}
+		if c.sum("tributary_storage_collection_rows", "collection", collection) == 0 {
+			return fmt.Errorf("nothing is known of %s", collection)
 		}
 		if c.sum("tributary_storage_collection_unmerged_batches", "collection", collection)+
 			c.sum("tributary_storage_collection_merging_batches", "collection", collection) > 0 {
 			quiet = -1
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("compaction of %s did not end within %v", collection, lateLimit)
+			return fmt.Errorf("compaction of %s did not end within %v", collection, settleLimit)
 		}
 		if err := sleepUntil(ctx, time.Now().Add(every)); err != nil {
 			return err
@@ -97,7 +103,7 @@ func (h hydration) build(ctx context.Context, b *bench, s *sut) (values, error) 
 	if want := int64(h.rows(b.size)); err != nil || rows != want {
 		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", rows, want))
 	}
-	after, err := s.counts()
+	after, err := s.countsOf(ctx, float64(rows))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +159,7 @@ func (i bulkInsert) insert(ctx context.Context, b *bench, s *sut) (values, error
 	if err != nil || n != int64(b.bulk) {
 		return nil, errors.Join(err, fmt.Errorf("the view has %d rows of %d", n, b.bulk))
 	}
-	after, err := s.counts()
+	after, err := s.countsOf(ctx, float64(n))
 	if err != nil {
 		return nil, err
 	}
