@@ -31,16 +31,19 @@ func benchCommand() *cobra.Command {
 		Short: "how views' changes get into storage, beside other ways to do it",
 		Long: `Measure how the changes of materialized views get into storage: by the server's own way, with sharing on and off, and by
 ways known from elsewhere (baselines), which take turns. All tables take about an hour on two processors, with --full longer; a run
-that was given --state and was interrupted goes on where it was when it is started again.
+that was given --state and was interrupted goes on where it was when the same command is given again.
 
 The tables are ` + strings.Join(bench.TableNames(), ", ") + `.
 
 Nothing else should run meanwhile: a cell during which others use more than a tenth of the processors is measured up to
-three times, and the best one is taken. The progress says how much others used.`,
+three times, and the best one is taken, unless it is --quick. The progress says how much others used.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cmd.SilenceUsage = true
 			o.Out, o.Progress = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			if cmd.Flags().Changed("table") && len(o.Tables) == 0 {
+				o.Tables = []string{""} // which is no table, rather than all
+			}
 			return bench.Run(cmd.Context(), o)
 		},
 	}

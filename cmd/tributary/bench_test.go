@@ -48,7 +48,7 @@ func TestBenchMeasuresAllWays(t *testing.T) {
 	if n := strings.Count(progress, "\n"); n != 1 || !strings.HasPrefix(progress, "bulk, ") {
 		t.Errorf("the run that went on measured\n%s", progress)
 	}
-	if !strings.Contains(out, "goal: objects put by an append at most 0.05: 0, met\n") {
+	if !strings.Contains(out, "goal: objects put by an append at most 0.05: 0, which --quick cannot tell\n") {
 		t.Errorf("the tables are\n%s", out)
 	}
 	data, err := os.ReadFile(file)
@@ -100,6 +100,9 @@ func TestBenchRefusesWhatItCannotDo(t *testing.T) {
 		"[full quick]":             {"--full", "--quick"},
 		"-1 runs: from 1 to 1000":  {"--runs", "-1"},
 		"1001 runs":                {"--runs", "1001"},
+		`there is no table ""`:     {"--table", ""},
+		"none/out.json":            {"--quick", "--table", "small", "--json", filepath.Join(filepath.Dir(bad), "none", "out.json")},
+		bad + ": not a directory":  {"--quick", "--table", "small", "--plots", bad},
 		"not a directory":          {"--quick", "--table", "small", "--dir", filepath.Join(bad, "none")},
 	} {
 		if _, _, err := runBench(t, args...); err == nil || !strings.Contains(err.Error(), want) {

@@ -73,7 +73,7 @@ yet, so the server listens on this machine alone unless told otherwise.`,
 	flags := cmd.Flags()
 	o.stores.addTo(flags)
 	flags.StringVar(&o.sqlListen, "sql-listen", "127.0.0.1:6875", "host:port for SQL clients; port 0 picks one")
-	flags.StringVar(&o.httpListen, "http-listen", "127.0.0.1:6876", `host:port for metrics and health; "" for none`)
+	flags.StringVar(&o.httpListen, "http-listen", "127.0.0.1:6876", `host:port for /metrics, /api/livez and /api/readyz; "" for none`)
 	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "workers of the first cluster of a new environment")
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	return cmd
@@ -206,7 +206,7 @@ func announce(sql, http net.Addr) {
 	}
 	fmt.Fprintf(os.Stderr, "tributary %s is ready: psql -h %s -p %s -U materialize\n", version, shown, port)
 	if http != nil {
-		fmt.Fprintf(os.Stderr, "metrics and health: http://%s/metrics\n", http)
+		fmt.Fprintf(os.Stderr, "metrics: http://%s/metrics, health: http://%[1]s/api/readyz\n", http)
 	}
 	if ok && !tcp.IP.IsLoopback() {
 		fmt.Fprintf(os.Stderr, "warning: there is no authentication yet: whoever reaches %s can read and change everything\n", sql)

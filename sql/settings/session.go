@@ -143,7 +143,7 @@ func (s *Session) changeable(name string) (*decl, error) {
 		return nil, cannotChange(sl.name)
 	case sl.scope == system:
 		return nil, pgerr.Newf(pgerr.CantChangeRuntimeParam, "parameter \"%s\" cannot be changed now", sl.name).
-			WithHint("Use ALTER SYSTEM SET.")
+			WithHint("Use ALTER SYSTEM SET or ALTER SYSTEM RESET.")
 	}
 	return sl.decl, nil
 }

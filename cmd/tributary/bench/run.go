@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+	if err := o.makePlaces(); err != nil {
 		return err
 	}
 	if b.build, err = buildID(); err != nil {
@@ -118,6 +118,9 @@ func Run(ctx context.Context, o Options) (err error) {
 		for run := range b.runs {
 			for _, w := range inTurn(t.ways, run) {
 				if err := b.measure(ctx, t, w, run); err != nil {
+					if ctx.Err() != nil && o.State != "" {
+						err = fmt.Errorf("interrupted; the same command goes on: %w", err)
+					}
 					return err
 				}
 			}
@@ -140,6 +143,27 @@ func Run(ctx context.Context, o Options) (err error) {
 		return r.plot(o.Plots)
 	}
 	return nil
+}
+
+// makePlaces makes the directories, and the file for the results, so that it is not after all has been measured that they turn out
+// to be impossible.
+func (o *Options) makePlaces() error {
+	for _, dir := range []string{o.Dir, o.Plots} {
+		if dir == "" {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	if o.JSON == "" {
+		return nil
+	}
+	f, err := os.OpenFile(o.JSON, os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // inTurn gives the ways in the order of a run. Two runs go forth and back, the next two begin with the next way: none is always
@@ -181,6 +205,7 @@ func (b *bench) resume() error {
 		return err
 	}
 	whole := data[:bytes.LastIndexByte(data, '\n')+1] // a run that was killed may have left half a line
+	others := 0
 	lines := bufio.NewScanner(bytes.NewReader(whole))
 	for n := 1; lines.Scan(); n++ {
 		var c Cell
@@ -189,7 +214,12 @@ func (b *bench) resume() error {
 		}
 		if c.Scale == b.scale() && c.Build == b.build {
 			b.cells = append(b.cells, c)
+		} else {
+			others++
 		}
+	}
+	if others > 0 {
+		fmt.Fprintf(b.o.Progress, "%s has %d cells of another scale or program, which do not count here\n", b.o.State, others)
 	}
 	if b.state, err = os.OpenFile(b.o.State, os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 		return err
