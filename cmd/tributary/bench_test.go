@@ -105,8 +105,8 @@ func TestBenchRefusesWhatItCannotDo(t *testing.T) {
 		bad + ": not a directory":  {"--quick", "--table", "small", "--plots", bad},
 		"not a directory":          {"--quick", "--table", "small", "--dir", filepath.Join(bad, "none")},
 	} {
-		if _, _, err := runBench(t, args...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v gives %v, want %s", args, err, want)
+		if _, progress, err := runBench(t, args...); err == nil || !strings.Contains(err.Error(), want) || progress != "" {
+			t.Errorf("%v gives %v, want %s, before it measures\n%s", args, err, want, progress)
 		}
 	}
 }

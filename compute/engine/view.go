@@ -106,7 +106,7 @@ func (v *viewDriver) emit(ctx context.Context) error {
 	case correct:
 		return v.correct(ctx)
 	}
-	if !v.sink.Dirty() {
+	if !v.sink.Dirty() && !v.holdsBack() {
 		v.d.waker.pass()
 	}
 	return v.next(ctx)

@@ -7,7 +7,8 @@ import (
 )
 
 // waker wakes the goroutine that drives a dataflow, and announces to the line of commits that the view may soon have an
-// append: from when it is woken until it sleeps again. signal is safe for concurrent use; the others are the driver's.
+// append: from when it is woken until a tick has brought nothing or it sleeps again, or until the append is in line. signal is
+// safe for concurrent use; the others are the driver's.
 type waker struct {
 	// woken has one slot: a full channel already means "look again".
 	woken chan struct{}
@@ -18,7 +19,7 @@ type waker struct {
 		open bool
 		// announced is what the line was told; 0 if nothing.
 		announced txn.Announcement
-		// ticks is about what is announced until a tick has come to its end, writes until an append is in line.
+		// ticks is about what is announced from a wake-up on, writes about appends from their launch on.
 		ticks, writes tardiness
 	}
 }
@@ -30,8 +31,8 @@ type announcer interface {
 	Late(txn.Announcement) bool
 }
 
-// tardiness decides whether something is announced that comes again and again: ever less often if others have waited for it
-// in vain the last times.
+// tardiness decides whether something is announced that comes again and again: ever less often if waits have ended without it
+// the last times.
 type tardiness struct {
 	// row is how often that was so in a row, at most maxRow; skip is how many times more it is not announced.
 	row, skip int
@@ -72,6 +73,9 @@ func (w *waker) rest(appends bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.open = appends; !appends || len(w.woken) == 0 {
+		if w.mu.announced != 0 && w.line.Late(w.mu.announced) {
+			w.mu.ticks.came(true, true)
+		}
 		w.metLocked()
 	}
 }
@@ -79,16 +83,17 @@ func (w *waker) rest(appends bool) {
 // shut takes back what was announced, and announces nothing more until rest opens it.
 func (w *waker) shut() { w.rest(false) }
 
-// pass says that a tick has brought nothing to append.
+// pass says that a tick has brought nothing to append: what was announced does not come, unless it was woken again.
 func (w *waker) pass() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.tickedLocked()
-	w.metLocked()
+	if late := w.tickedLocked(); late || len(w.woken) == 0 {
+		w.metLocked()
+	}
 }
 
 // launch gives the announcement of an append that is on its way, before whose end there is no other: nothing more is
-// announced until rest opens it. It is 0 if it takes long to write, or often does.
+// announced until rest opens it. It is 0 if it takes long to write, or if the last ones were late.
 func (w *waker) launch(long bool) txn.Announcement {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -114,10 +119,12 @@ func (w *waker) landed(late bool) {
 	w.mu.writes.came(true, late)
 }
 
-// tickedLocked notes that a tick has come to its end.
-func (w *waker) tickedLocked() {
-	a := w.mu.announced
-	w.mu.ticks.came(a != 0, a != 0 && w.line.Late(a))
+// tickedLocked notes that a tick has come to its end, and says whether it was late.
+func (w *waker) tickedLocked() bool {
+	announced := w.mu.announced != 0
+	late := announced && w.line.Late(w.mu.announced)
+	w.mu.ticks.came(announced, late)
+	return late
 }
 
 func (w *waker) metLocked() {

@@ -105,11 +105,10 @@ func TestWhoIsLateIsAnnouncedLessOften(t *testing.T) {
 		return ticks, appends
 	}
 	skipped := func(of func() bool) int {
-		for n := 0; ; n++ {
-			if of() {
-				return n
-			}
+		n := 0
+		for ; n < 200 && !of(); n++ {
 		}
+		return n
 	}
 	for i, want := range []int{0, 1, 3, 7, 15, 31, 63, 63} {
 		n := skipped(func() bool {
@@ -159,6 +158,44 @@ func TestTicksThatBringNothing(t *testing.T) {
 		w.pass()
 		if len(l.outstanding) > 0 {
 			t.Errorf("after tick %d it is still announced", i)
+		}
+	}
+}
+
+// TestWakeUpsThatAreLate: what was woken and had nothing to tick is late too, but does not make good what was; who is woken again
+// during a tick that brings nothing stays announced.
+func TestWakeUpsThatAreLate(t *testing.T) {
+	l := &line{outstanding: map[txn.Announcement]bool{}}
+	w := waker{woken: make(chan struct{}, 1), line: l}
+	wake := func() { w.signal(); <-w.woken }
+	for _, step := range []struct {
+		name string
+		do   func()
+		late bool
+		want int
+	}{
+		{"asleep", func() { w.rest(true) }, false, 0},
+		{"awake", wake, false, 1},
+		{"asleep again, late", func() { w.rest(true) }, true, 0},
+		{"awake unannounced", wake, false, 0},
+		{"after a tick", w.pass, false, 0},
+		{"asleep", func() { w.rest(true) }, false, 0},
+		{"awake", wake, false, 1},
+		{"asleep in time", func() { w.rest(true) }, false, 0},
+		{"awake", wake, false, 1},
+		{"asleep again, late once more", func() { w.rest(true) }, true, 0},
+		{"unannounced", func() { wake(); w.pass(); w.rest(true) }, false, 0},
+		{"unannounced", func() { wake(); w.pass(); w.rest(true) }, false, 0},
+		{"unannounced", func() { wake(); w.pass(); w.rest(true) }, false, 0},
+		{"awake", wake, false, 1},
+		{"signalled during the tick", w.signal, false, 1},
+		{"after that", w.pass, false, 1},
+		{"awake", func() { <-w.woken }, false, 1},
+		{"after the next", w.pass, false, 0},
+	} {
+		l.late = step.late
+		if step.do(); len(l.outstanding) != step.want {
+			t.Fatalf("%s: %d are announced", step.name, len(l.outstanding))
 		}
 	}
 }

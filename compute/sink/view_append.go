@@ -47,6 +47,7 @@ func NewAppender(o ViewOptions, group *txn.Group) *Appender {
 func (a *Appender) Append(ctx context.Context, iv *Interval) error {
 	err := a.attempt(func() error { return a.append(ctx, iv) })
 	if announced := iv.takeAnnounced(); announced != 0 {
+		iv.Late = a.group.Late(announced)
 		a.group.Met(announced)
 	}
 	var lost *LostError

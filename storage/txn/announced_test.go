@@ -152,6 +152,34 @@ func TestTheWaitEndsWithEnoughForACommit(t *testing.T) {
 	})
 }
 
+// TestWhoLeavesTheLineCountsNoMore for what is enough for a commit.
+func TestWhoLeavesTheLineCountsNoMore(t *testing.T) {
+	announced(t, func(a *announcing) {
+		never := a.g.Expect()
+		large := func(ctx context.Context, key string, want error) {
+			u := txn.Unit{Derived: true, Registers: []txn.Register{{Key: key, Data: make([]byte, 600<<10)}}}
+			a.wg.Go(func() {
+				if _, err := a.g.Do(ctx, u); !errors.Is(err, want) {
+					t.Errorf("%s: %v", key, err)
+				}
+			})
+			a.after(commitTakes / 8)
+		}
+		var first time.Duration
+		a.do(txn.Unit{Derived: true}, &first)
+		ctx, leave := context.WithCancel(context.Background())
+		large(ctx, "one", context.Canceled)
+		leave()
+		synctest.Wait()
+		large(context.Background(), "two", nil)
+		a.wg.Wait()
+		if want := 2*commitTakes + commitTakes; first != want { // somebody came in the first time that a commit takes
+			t.Errorf("it was done after %v, want %v", first, want)
+		}
+		a.g.Met(never)
+	})
+}
+
 // TestWhatIsNotAnnouncedWaitsForNobody, neither alone nor behind what waits.
 func TestWhatIsNotAnnouncedWaitsForNobody(t *testing.T) {
 	announced(t, func(a *announcing) {

@@ -112,6 +112,13 @@ func (g *Group) cameLocked(r *request) {
 	}
 }
 
+// leftLocked notes that a unit has left the line.
+func (g *Group) leftLocked(r *request) {
+	if w := g.mu.wait; w != nil && !r.unit.Background {
+		w.size -= r.size()
+	}
+}
+
 // hasAnyCome says whether units have come since it was last asked.
 func (g *Group) hasAnyCome(w *wait) bool {
 	g.mu.Lock()

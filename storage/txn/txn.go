@@ -276,6 +276,7 @@ func (g *Group) withdraw(r *request) bool {
 	}
 	g.mu.clients = without(g.mu.clients, r)
 	g.mu.background = without(g.mu.background, r)
+	g.leftLocked(r)
 	if g.mu.leader == r {
 		g.handOverLocked()
 	}

@@ -48,7 +48,7 @@ const settleLimit = 10 * time.Minute
 // settle waits until a collection has not been compacted for a while, nor is to be: else the first way that is measured with it
 // would be slowed down by that, and the others not.
 func (s *sut) settle(ctx context.Context, collection string) error {
-	const looks, every = 10, 100 * time.Millisecond
+	const looks, every = 30, 100 * time.Millisecond
 	deadline := time.Now().Add(settleLimit)
 	for quiet := 0; quiet < looks; quiet++ {
 		c, err := s.counts()
